@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Agents: what a program registers, each one agent of ib_core. */
+#ifndef UMAD_AGENT_H
+#define UMAD_AGENT_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include "gate.h"
+
+struct ib_mad_agent;
+struct umad_file;
+struct umad_reg;
+
+/**
+ * struct umad_agent - one registered agent
+ * @file: that registered it, constant
+ * @core: ib_core's agent, constant once the slot is published
+ * @id: its slot in &umad_file.agent, constant
+ * @rmpp: registered with an RMPP version, constant
+ * @gate: inside it @core stays registered
+ * @published: the caller knows its id; protected by &umad_file.lock, as all
+ *	below
+ * @dying: no more sends, no more receives
+ * @sends: all its sends that are not DONE, &umad_send.agent_node
+ * @late: of them those that are LATE, the oldest first, &umad_send.late_node
+ * @late_count: how many are in @late
+ */
+struct umad_agent {
+	struct umad_file *file;
+	struct ib_mad_agent *core;
+	u32 id;
+	bool rmpp;
+	struct umad_gate gate;
+
+	bool published;
+	bool dying;
+	struct list_head sends;
+	struct list_head late;
+	unsigned int late_count;
+};
+
+struct umad_agent *umad_agent_create(struct umad_file *file,
+				     const struct umad_reg *reg, u32 *id);
+int umad_agent_publish(struct umad_file *file, u32 id,
+		       struct umad_agent *agent, bool pkey_hdr);
+int umad_agent_unregister(struct umad_file *file, u32 id,
+			  struct umad_agent *unpublished);
+bool umad_agent_exists(struct umad_file *file, u32 id);
+struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id);
+void umad_agent_leave(struct umad_agent *agent);
+void umad_agent_destroy(struct umad_agent *agent);
+
+#endif /* UMAD_AGENT_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/types.h>
+#include "ah.h"
+
+#include <linux/err.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+#include "hdr.h"
+
+/**
+ * struct umad_ah - a shared address handle
+ * @refs: the send's own, and one for each posted MAD
+ * @ah: the verbs object
+ */
+struct umad_ah {
+	refcount_t refs;
+	struct ib_ah *ah;
+};
+
+/**
+ * umad_ah_create() - the handle for the address in a header
+ * @pd: protection domain of the MAD QP
+ * @port_num: of the RDMA device
+ * @hdr: the caller's header
+ *
+ * On RoCE this resolves the GID, and a neighbour that does not answer takes
+ * about a second: hold no lock.
+ * Context: process; sleeps. The RDMA device stays until umad_ah_put().
+ * Return: the handle with one reference, or what ib_core and the driver have
+ * against the address: -ENODATA for a GID index without GID, -EINVAL for an
+ * address without GRH on RoCE, -ENETUNREACH, -ETIMEDOUT, -ENOMEM.
+ */
+struct umad_ah *umad_ah_create(struct ib_pd *pd, u32 port_num,
+			       const struct ib_user_mad_hdr *hdr)
+{
+	struct rdma_ah_attr attr;
+	struct umad_ah *ah;
+	struct ib_ah *verbs;
+
+	ah = kmalloc(sizeof(*ah), GFP_KERNEL);
+	if (!ah)
+		return ERR_PTR(-ENOMEM);
+
+	umad_hdr_to_ah_attr(hdr, rdma_ah_find_type(pd->device, port_num),
+			    port_num, &attr);
+	verbs = rdma_create_user_ah(pd, &attr, NULL);
+	if (IS_ERR(verbs)) {
+		kfree(ah);
+		return ERR_CAST(verbs);
+	}
+	refcount_set(&ah->refs, 1);
+	ah->ah = verbs;
+	return ah;
+}
+
+/**
+ * umad_ah_get() - take a reference
+ * @ah: to be kept
+ *
+ * Context: any.
+ */
+void umad_ah_get(struct umad_ah *ah)
+{
+	refcount_inc(&ah->refs);
+}
+
+/**
+ * umad_ah_put() - drop a reference
+ * @ah: consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_ah_put(struct umad_ah *ah)
+{
+	if (!refcount_dec_and_test(&ah->refs))
+		return;
+	rdma_destroy_ah(ah->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	kfree(ah);
+}
+
+/**
+ * umad_ah_verbs() - what ib_core takes
+ * @ah: a reference is held
+ *
+ * Context: any.
+ * Return: the verbs object, valid as long as the reference.
+ */
+struct ib_ah *umad_ah_verbs(struct umad_ah *ah)
+{
+	return ah->ah;
+}

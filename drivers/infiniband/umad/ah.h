@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Address handles: made, kept and dropped here and nowhere else, so that a
+ * cache of them would change this file only.
+ */
+#ifndef UMAD_AH_H
+#define UMAD_AH_H
+
+struct ib_ah;
+struct ib_pd;
+struct ib_user_mad_hdr;
+struct umad_ah;
+
+struct umad_ah *umad_ah_create(struct ib_pd *pd, u32 port_num,
+			       const struct ib_user_mad_hdr *hdr);
+void umad_ah_get(struct umad_ah *ah);
+void umad_ah_put(struct umad_ah *ah);
+struct ib_ah *umad_ah_verbs(struct umad_ah *ah);
+
+#endif /* UMAD_AH_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The one place that knows in what kernels differ, from 6.1 on. Everything
+ * else is written for the newest interface it can name here.
+ */
+#ifndef UMAD_COMPAT_H
+#define UMAD_COMPAT_H
+
+#include <linux/device.h>
+#include <linux/types.h>
+
+struct sk_buff;
+
+/*
+ * ib_core keeps this in its private core_priv.h although each ib_client with
+ * a get_nl_info() needs it; the layout is the same from 5.10 to 7.2.
+ */
+struct ib_client_nl_info {
+	struct sk_buff *nl_msg;
+	struct device *cdev;
+	u32 port;
+	u64 abi;
+};
+
+/* Remove when kernels before 6.2 are dropped. */
+#ifdef UMAD_HAVE_CONST_DEVNODE
+#define UMAD_DEVNODE_CONST const
+#else
+#define UMAD_DEVNODE_CONST
+#endif
+
+/* Remove when kernels before 6.4 are dropped. */
+#ifdef UMAD_HAVE_CONST_CLASS_ATTR
+#define UMAD_CLASS_ATTR_CONST const
+#else
+#define UMAD_CLASS_ATTR_CONST
+#endif
+
+#endif /* UMAD_COMPAT_H */

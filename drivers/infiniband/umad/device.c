@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "device.h"
+
+#include <linux/fs.h>
+#include <linux/idr.h>
+#include <linux/kdev_t.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+#include "file.h"
+#include "issm.h"
+#include "main.h"
+#include "sysfs.h"
+#include "umad_compat.h"
+
+/* The device numbers the ABI fixes, and where the others begin. */
+#define UMAD_MAJOR		231
+#define UMAD_FIXED_MINORS	64
+#define UMAD_MAX_PORTS		1024	/* as ib_core's RDMA_MAX_PORTS */
+#define UMAD_DYNAMIC_MINORS	(UMAD_MAX_PORTS - UMAD_FIXED_MINORS)
+
+/* MINOR 0 to 63 are umad, 64 to 127 issm; the dynamic ones likewise. */
+static const dev_t fixed_base = MKDEV(UMAD_MAJOR, 0);
+static dev_t dynamic_base;
+
+static DEFINE_IDA(port_ida);
+
+/**
+ * struct umad_device - the ports of one RDMA device
+ * @ports: struct umad_port by port number; those that carry no MADs are absent
+ */
+struct umad_device {
+	struct xarray ports;
+};
+
+/**
+ * umad_chrdev_init() - reserve the device numbers
+ *
+ * Context: process.
+ * Return: 0, or -EBUSY when another module, the in-tree one, has them.
+ */
+int umad_chrdev_init(void)
+{
+	int ret;
+
+	ret = register_chrdev_region(fixed_base, 2 * UMAD_FIXED_MINORS,
+				     umad_class.name);
+	if (ret)
+		return ret;
+	ret = alloc_chrdev_region(&dynamic_base, 0, 2 * UMAD_DYNAMIC_MINORS,
+				  umad_class.name);
+	if (ret)
+		unregister_chrdev_region(fixed_base, 2 * UMAD_FIXED_MINORS);
+	return ret;
+}
+
+/**
+ * umad_chrdev_exit() - give the device numbers back
+ *
+ * Context: process.
+ */
+void umad_chrdev_exit(void)
+{
+	unregister_chrdev_region(dynamic_base, 2 * UMAD_DYNAMIC_MINORS);
+	unregister_chrdev_region(fixed_base, 2 * UMAD_FIXED_MINORS);
+}
+
+static dev_t umad_devt(int index)
+{
+	if (index < UMAD_FIXED_MINORS)
+		return fixed_base + index;
+	return dynamic_base + (index - UMAD_FIXED_MINORS);
+}
+
+static dev_t issm_devt(int index)
+{
+	if (index < UMAD_FIXED_MINORS)
+		return fixed_base + UMAD_FIXED_MINORS + index;
+	return dynamic_base + UMAD_DYNAMIC_MINORS + (index - UMAD_FIXED_MINORS);
+}
+
+static void port_release(struct kref *kref)
+{
+	kfree(container_of(kref, struct umad_port, kref));
+}
+
+/**
+ * umad_port_get() - take a reference
+ * @port: to be kept
+ *
+ * Context: any.
+ */
+void umad_port_get(struct umad_port *port)
+{
+	kref_get(&port->kref);
+}
+
+/**
+ * umad_port_put() - drop a reference
+ * @port: consumed
+ *
+ * Context: any.
+ */
+void umad_port_put(struct umad_port *port)
+{
+	kref_put(&port->kref, port_release);
+}
+
+static void port_dev_release(struct device *dev)
+{
+	umad_port_put(dev_get_drvdata(dev));
+}
+
+static int add_cdev(struct umad_port *port, struct device *dev,
+		    struct cdev *cdev, dev_t devt, const char *prefix,
+		    const struct file_operations *fops)
+{
+	int ret;
+
+	device_initialize(dev);
+	umad_port_get(port);
+	dev_set_drvdata(dev, port);
+	dev->release = port_dev_release;
+	dev->class = &umad_class;
+	dev->parent = port->ib_dev->dev.parent;
+	dev->devt = devt;
+	ret = dev_set_name(dev, "%s%d", prefix, port->index);
+	if (ret)
+		goto err_put;
+
+	cdev_init(cdev, fops);
+	cdev->owner = THIS_MODULE;
+	ret = cdev_device_add(cdev, dev);
+	if (ret)
+		goto err_put;
+	return 0;
+
+err_put:
+	put_device(dev);
+	return ret;
+}
+
+static void remove_cdev(struct device *dev, struct cdev *cdev)
+{
+	cdev_device_del(cdev, dev);
+	put_device(dev);
+}
+
+static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
+{
+	struct umad_port *port;
+	int ret;
+
+	port = kzalloc(sizeof(*port), GFP_KERNEL);
+	if (!port)
+		return ERR_PTR(-ENOMEM);
+
+	ret = ida_alloc_max(&port_ida, UMAD_MAX_PORTS - 1, GFP_KERNEL);
+	if (ret < 0)
+		goto err_free;
+	port->index = ret;
+	port->ib_dev = ib_dev;
+	port->port_num = port_num;
+	port->has_issm = umad_issm_all || rdma_cap_ib_smi(ib_dev, port_num);
+	kref_init(&port->kref);
+	umad_gate_init(&port->gate);
+	mutex_init(&port->files_lock);
+	INIT_LIST_HEAD(&port->files);
+	init_waitqueue_head(&port->sm_wait);
+
+	ret = add_cdev(port, &port->dev, &port->cdev, umad_devt(port->index),
+		       "umad", &umad_fops);
+	if (ret)
+		goto err_ida;
+	if (port->has_issm) {
+		ret = add_cdev(port, &port->sm_dev, &port->sm_cdev,
+			       issm_devt(port->index), "issm", &umad_issm_fops);
+		if (ret)
+			goto err_cdev;
+	}
+	umad_debugfs_add_port(port);
+	return port;
+
+err_cdev:
+	remove_cdev(&port->dev, &port->cdev);
+err_ida:
+	ida_free(&port_ida, port->index);
+	umad_port_put(port);
+	return ERR_PTR(ret);
+err_free:
+	kfree(port);
+	return ERR_PTR(ret);
+}
+
+/*
+ * The RDMA device goes away. First nobody new comes in, then who is inside
+ * leaves, then what is left behind is taken down; no step waits for a
+ * process, only for work of the kernel's own.
+ */
+static void port_remove(struct umad_port *port)
+{
+	struct umad_file *file;
+
+	umad_debugfs_remove_port(port);
+	if (port->has_issm)
+		remove_cdev(&port->sm_dev, &port->sm_cdev);
+	/* The port outlives this put: the caller has a reference. */
+	remove_cdev(&port->dev, &port->cdev);
+
+	umad_issm_kill(port);
+	umad_gate_close(&port->gate);
+
+	mutex_lock(&port->files_lock);
+	list_for_each_entry(file, &port->files, port_node)
+		umad_file_kill(file);
+	mutex_unlock(&port->files_lock);
+
+	ida_free(&port_ida, port->index);
+	umad_port_put(port);
+}
+
+static void device_free(struct umad_device *device)
+{
+	struct umad_port *port;
+	unsigned long i;
+
+	xa_for_each(&device->ports, i, port)
+		port_remove(port);
+	xa_destroy(&device->ports);
+	kfree(device);
+}
+
+/**
+ * umad_device_add() - ib_core shows a device
+ * @ib_dev: the device
+ *
+ * Context: process; may sleep. The add callback of the "umad" client.
+ * Return: 0; -EOPNOTSUPP when no port carries MADs; -ENOMEM; -ENOSPC when
+ * there are UMAD_MAX_PORTS ports already; errors of the driver core.
+ */
+int umad_device_add(struct ib_device *ib_dev)
+{
+	struct umad_device *device;
+	struct umad_port *port;
+	unsigned int i;
+	int ret;
+
+	device = kzalloc(sizeof(*device), GFP_KERNEL);
+	if (!device)
+		return -ENOMEM;
+	xa_init(&device->ports);
+
+	rdma_for_each_port(ib_dev, i) {
+		if (!rdma_cap_ib_mad(ib_dev, i))
+			continue;
+		port = port_add(ib_dev, i);
+		if (IS_ERR(port)) {
+			ret = PTR_ERR(port);
+			goto err_ports;
+		}
+		ret = xa_err(xa_store(&device->ports, i, port, GFP_KERNEL));
+		if (ret) {
+			port_remove(port);
+			goto err_ports;
+		}
+	}
+	if (xa_empty(&device->ports)) {
+		ret = -EOPNOTSUPP;
+		goto err_ports;
+	}
+	ib_set_client_data(ib_dev, &umad_client, device);
+	return 0;
+
+err_ports:
+	device_free(device);
+	return ret;
+}
+
+/**
+ * umad_device_remove() - ib_core takes a device away
+ * @ib_dev: the device, not to be touched after the return
+ * @client_data: what umad_device_add() has set
+ *
+ * Context: process; may sleep. The remove callback of the "umad" client.
+ */
+void umad_device_remove(struct ib_device *ib_dev, void *client_data)
+{
+	device_free(client_data);
+}
+
+static int nl_info(struct ib_device *ib_dev, struct umad_device *device,
+		   struct ib_client_nl_info *res, bool issm)
+{
+	struct umad_port *port;
+
+	if (!device)
+		return -EOPNOTSUPP;
+	if (!rdma_is_port_valid(ib_dev, res->port))
+		return -EINVAL;
+	port = xa_load(&device->ports, res->port);
+	if (!port || (issm && !port->has_issm))
+		return -EOPNOTSUPP;
+
+	res->abi = IB_USER_MAD_ABI_VERSION;
+	res->cdev = issm ? &port->sm_dev : &port->dev;
+	return 0;
+}
+
+/**
+ * umad_get_nl_info() - which character device serves a port?
+ * @ib_dev: the RDMA device
+ * @client_data: what umad_device_add() has set, or NULL
+ * @res: holds the port number, is given the device and the ABI version
+ *
+ * Context: process; ib_core keeps the device while this runs.
+ * Return: 0; -EINVAL for no such port; -EOPNOTSUPP for one without MADs.
+ */
+int umad_get_nl_info(struct ib_device *ib_dev, void *client_data,
+		     struct ib_client_nl_info *res)
+{
+	return nl_info(ib_dev, client_data, res, false);
+}
+
+/**
+ * umad_issm_add() - ib_core shows a device to the "issm" client
+ * @ib_dev: the device
+ *
+ * The "umad" client is registered first, so it has seen the device by now.
+ * Context: process.
+ * Return: 0 or -EOPNOTSUPP.
+ */
+int umad_issm_add(struct ib_device *ib_dev)
+{
+	void *device = ib_get_client_data(ib_dev, &umad_client);
+
+	if (!device)
+		return -EOPNOTSUPP;
+	ib_set_client_data(ib_dev, &umad_issm_client, device);
+	return 0;
+}
+
+/**
+ * umad_issm_get_nl_info() - which issm device belongs to a port?
+ * @ib_dev: the RDMA device
+ * @client_data: what umad_issm_add() has set, or NULL
+ * @res: holds the port number, is given the device and the ABI version
+ *
+ * Context: process; ib_core keeps the device while this runs.
+ * Return: 0; -EINVAL for no such port; -EOPNOTSUPP for one without an SMI.
+ */
+int umad_issm_get_nl_info(struct ib_device *ib_dev, void *client_data,
+			  struct ib_client_nl_info *res)
+{
+	return nl_info(ib_dev, client_data, res, true);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * RDMA devices and their ports: what exists from the moment ib_core shows us
+ * a device to the last close of a file on it.
+ */
+#ifndef UMAD_DEVICE_H
+#define UMAD_DEVICE_H
+
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <rdma/ib_verbs.h>
+#include "gate.h"
+#include "stats.h"
+
+struct ib_client_nl_info;
+
+/**
+ * struct umad_port - one port, its umad and its issm device
+ * @kref: one for the device list, for each of the two devices, for each file
+ * @ib_dev: the RDMA device; use it only inside @gate
+ * @port_num: of @ib_dev, constant
+ * @index: N of umadN and issmN, constant
+ * @gate: open as long as @ib_dev is there. Nobody waits for user space inside
+ * @dev: umadN
+ * @cdev: its character device
+ * @sm_dev: issmN
+ * @sm_cdev: its character device
+ * @has_issm: @sm_dev was made, constant after add
+ * @files_lock: protects @files. Taken before any file's lock; held while
+ *	agents are unregistered, so never taken by a handler of ib_core
+ * @files: open files, &umad_file.port_node
+ * @sm_wait: openers of issmN that wait for the IsSM bit
+ * @sm_flags: UMAD_SM_*
+ * @stats: counters
+ * @debugfs: folder
+ */
+struct umad_port {
+	struct kref kref;
+	struct ib_device *ib_dev;
+	u32 port_num;
+	int index;
+	struct umad_gate gate;
+	struct device dev;
+	struct cdev cdev;
+	struct device sm_dev;
+	struct cdev sm_cdev;
+	bool has_issm;
+	struct mutex files_lock;
+	struct list_head files;
+	wait_queue_head_t sm_wait;
+	unsigned long sm_flags;
+	struct umad_stats stats;
+	struct dentry *debugfs;
+};
+
+/* Bits of umad_port.sm_flags: atomic bit operations, no lock. */
+enum {
+	UMAD_SM_BUSY,	/* somebody has issmN open */
+	UMAD_SM_DEAD,	/* the RDMA device is gone */
+};
+
+extern bool umad_issm_all;
+
+int umad_device_add(struct ib_device *ib_dev);
+void umad_device_remove(struct ib_device *ib_dev, void *client_data);
+int umad_get_nl_info(struct ib_device *ib_dev, void *client_data,
+		     struct ib_client_nl_info *res);
+int umad_issm_add(struct ib_device *ib_dev);
+int umad_issm_get_nl_info(struct ib_device *ib_dev, void *client_data,
+			  struct ib_client_nl_info *res);
+void umad_port_get(struct umad_port *port);
+void umad_port_put(struct umad_port *port);
+int umad_chrdev_init(void);
+void umad_chrdev_exit(void);
+
+#endif /* UMAD_DEVICE_H */

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/sched.h>
+#include "file.h"
+
+#include <linux/fs.h>
+#include <linux/memcontrol.h>
+#include <linux/moduleparam.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include "agent.h"
+#include "device.h"
+#include "export.h"
+#include "send.h"
+
+static unsigned long recv_budget = 64UL << 20;
+module_param(recv_budget, ulong, 0644);
+MODULE_PARM_DESC(recv_budget,
+		 "Bytes of received MADs a file may have unread, for files opened from now on (default: 64 MiB)");
+
+/**
+ * umad_file_create() - what an open file consists of
+ * @port: inside its gate
+ *
+ * Context: process; may sleep.
+ * Return: the file, known to @port, or -ENOMEM.
+ */
+struct umad_file *umad_file_create(struct umad_port *port)
+{
+	struct umad_file *file;
+	int ret;
+
+	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	if (!file)
+		return ERR_PTR(-ENOMEM);
+
+	spin_lock_init(&file->lock);
+	ret = umad_txn_table_init(&file->txns, &file->lock);
+	if (ret) {
+		kfree(file);
+		return ERR_PTR(ret);
+	}
+	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
+	file->armed = KTIME_MAX;
+	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
+	file->memcg = get_mem_cgroup_from_mm(current->mm);
+	file->pid = task_tgid_nr(current);
+	get_task_comm(file->comm, current);
+
+	umad_port_get(port);
+	file->port = port;
+	mutex_lock(&port->files_lock);
+	list_add_tail(&file->port_node, &port->files);
+	mutex_unlock(&port->files_lock);
+	return file;
+}
+UMAD_EXPORT_FOR_KUNIT(umad_file_create);
+
+/**
+ * umad_file_kill() - take a file's agents, wake its waiters
+ * @file: whose RDMA device is there; may be dead already
+ *
+ * The caller holds off a second caller: either inside the port's gate, on the
+ * way to the last close, or with the gate closed, under files_lock.
+ * Context: process; sleeps, but never for user space.
+ */
+void umad_file_kill(struct umad_file *file)
+{
+	struct umad_agent *agent;
+	int id;
+
+	spin_lock(&file->lock);
+	file->dead = true;
+	spin_unlock(&file->lock);
+	umad_rxq_kill(&file->rxq);
+
+	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
+		spin_lock(&file->lock);
+		agent = file->agent[id];
+		file->agent[id] = NULL;
+		spin_unlock(&file->lock);
+		if (agent)
+			umad_agent_destroy(agent);
+	}
+}
+
+/**
+ * umad_file_destroy() - the last close
+ * @file: consumed
+ *
+ * Context: process; sleeps, but never for user space.
+ */
+void umad_file_destroy(struct umad_file *file)
+{
+	struct umad_port *port = file->port;
+
+	/* When the gate is closed, whoever closed it has killed the file. */
+	if (umad_gate_enter(&port->gate)) {
+		umad_file_kill(file);
+		umad_gate_leave(&port->gate);
+	}
+	mutex_lock(&port->files_lock);
+	list_del(&file->port_node);
+	mutex_unlock(&port->files_lock);
+
+	/* No agent, so no transaction: nothing arms it any more. */
+	cancel_delayed_work_sync(&file->deadline_work);
+	umad_txn_table_destroy(&file->txns);
+	mem_cgroup_put(file->memcg);
+	umad_port_put(port);
+	kfree(file);
+}
+UMAD_EXPORT_FOR_KUNIT(umad_file_destroy);
+
+/**
+ * umad_file_hdr_size() - the size of the header this file speaks
+ * @file: the file
+ *
+ * Context: process; does not sleep.
+ * Return: bytes.
+ */
+size_t umad_file_hdr_size(struct umad_file *file)
+{
+	return READ_ONCE(file->pkey_hdr) ? UMAD_HDR_SIZE : UMAD_HDR_OLD_SIZE;
+}
+
+/**
+ * umad_file_show() - one line for debugfs
+ * @file: kept by the caller
+ * @s: to be written to
+ *
+ * Context: process.
+ */
+void umad_file_show(struct umad_file *file, struct seq_file *s)
+{
+	unsigned int agents = 0, outstanding, queued;
+	size_t charged, budget;
+	int id;
+
+	spin_lock(&file->lock);
+	for (id = 0; id < UMAD_MAX_AGENTS; id++)
+		agents += !!file->agent[id];
+	outstanding = file->txns.count;
+	spin_unlock(&file->lock);
+
+	spin_lock(&file->rxq.lock);
+	queued = file->rxq.queued;
+	charged = file->rxq.charged;
+	budget = file->rxq.budget;
+	spin_unlock(&file->rxq.lock);
+
+	seq_printf(s, "pid %d comm %s hdr %zu agents %u outstanding %u unread %u unread_bytes %zu budget %zu\n",
+		   file->pid, file->comm, umad_file_hdr_size(file), agents,
+		   outstanding, queued, charged, budget);
+}
+
+static int umad_open(struct inode *inode, struct file *filp)
+{
+	struct umad_port *port = container_of(inode->i_cdev, struct umad_port,
+					      cdev);
+	struct umad_file *file;
+	int ret = 0;
+
+	if (!umad_gate_enter(&port->gate))
+		return -ENXIO;
+	if (!rdma_dev_access_netns(port->ib_dev, current->nsproxy->net_ns)) {
+		ret = -EPERM;
+		goto out;
+	}
+	file = umad_file_create(port);
+	if (IS_ERR(file)) {
+		ret = PTR_ERR(file);
+		goto out;
+	}
+	filp->private_data = file;
+	stream_open(inode, filp);
+out:
+	umad_gate_leave(&port->gate);
+	return ret;
+}
+
+static int umad_release(struct inode *inode, struct file *filp)
+{
+	umad_file_destroy(filp->private_data);
+	return 0;
+}
+
+static __poll_t umad_poll(struct file *filp, struct poll_table_struct *wait)
+{
+	struct umad_file *file = filp->private_data;
+	/* ABI: a MAD can always be written. */
+	__poll_t mask = EPOLLOUT | EPOLLWRNORM;
+
+	poll_wait(filp, &file->rxq.wait, wait);
+	spin_lock(&file->rxq.lock);
+	if (file->rxq.dead)
+		mask = EPOLLERR;
+	else if (!list_empty(&file->rxq.list))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	spin_unlock(&file->rxq.lock);
+	return mask;
+}
+
+const struct file_operations umad_fops = {
+	.owner = THIS_MODULE,
+	.open = umad_open,
+	.release = umad_release,
+	.read = umad_read,
+	.write = umad_write,
+	.poll = umad_poll,
+	.unlocked_ioctl = umad_ioctl,
+#ifdef CONFIG_COMPAT
+	.compat_ioctl = umad_compat_ioctl,
+#endif
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * An open umadN: its agents, its outstanding sends, its unread MADs.
+ *
+ * Locks, in the order they may be taken:
+ *	umad_port.files_lock	mutex: open, close, removal of the device
+ *	umad_file.lock		spinlock, process context only
+ *	umad_rxq.lock		spinlock, process context only
+ * ib_core's handlers take the two spinlocks and no mutex. No lock is held
+ * across a copy from or to user space, an allocation that may sleep, the
+ * resolution of an address or the (un)registration of an agent, but for
+ * files_lock across the last.
+ */
+#ifndef UMAD_FILE_H
+#define UMAD_FILE_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include "hdr.h"
+#include "rxq.h"
+#include "txn.h"
+
+struct mem_cgroup;
+struct seq_file;
+struct umad_agent;
+struct umad_port;
+
+/**
+ * struct umad_file - one open file
+ * @port: that it is open on, a reference is held
+ * @port_node: in &umad_port.files, protected by &umad_port.files_lock
+ * @memcg: of the opener, charged for what is received
+ * @pid: of the opener, for people
+ * @comm: of the opener, for people
+ * @lock: protects the rest but @rxq; see above
+ * @agent: by id, NULL for a free slot
+ * @dead: the RDMA device is gone, or the file is being closed
+ * @used: an agent has been registered: the header's layout is fixed
+ * @pkey_hdr: the header is &struct ib_user_mad_hdr, not the old one
+ * @txns: outstanding sends
+ * @deadline_work: runs at the first deadline of @txns
+ * @armed: when @deadline_work will run, or KTIME_MAX
+ * @rxq: what read() will return, has its own lock
+ */
+struct umad_file {
+	struct umad_port *port;
+	struct list_head port_node;
+	struct mem_cgroup *memcg;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+
+	spinlock_t lock;
+	struct umad_agent *agent[UMAD_MAX_AGENTS];
+	bool dead;
+	bool used;
+	bool pkey_hdr;
+	struct umad_txn_table txns;
+	struct delayed_work deadline_work;
+	ktime_t armed;
+
+	struct umad_rxq rxq;
+};
+
+extern const struct file_operations umad_fops;
+
+struct umad_file *umad_file_create(struct umad_port *port);
+void umad_file_destroy(struct umad_file *file);
+void umad_file_kill(struct umad_file *file);
+size_t umad_file_hdr_size(struct umad_file *file);
+void umad_file_show(struct umad_file *file, struct seq_file *s);
+
+/* ioctl.c */
+long umad_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);
+long umad_compat_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);
+/* read.c */
+ssize_t umad_read(struct file *filp, char __user *buf, size_t count,
+		  loff_t *pos);
+/* write.c */
+ssize_t umad_write(struct file *filp, const char __user *buf, size_t count,
+		   loff_t *pos);
+
+#endif /* UMAD_FILE_H */

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "gate.h"
+
+/**
+ * umad_gate_init() - open a gate
+ * @gate: to be opened
+ *
+ * Context: any.
+ */
+void umad_gate_init(struct umad_gate *gate)
+{
+	refcount_set(&gate->users, 1);
+	init_completion(&gate->drained);
+	gate->closed = false;
+}
+
+/**
+ * umad_gate_enter() - begin a section
+ * @gate: that fences the resource
+ *
+ * Context: any; does not sleep.
+ * Return: true when inside: call umad_gate_leave(); false when it is closed.
+ */
+bool umad_gate_enter(struct umad_gate *gate)
+{
+	if (!refcount_inc_not_zero(&gate->users))
+		return false;
+	/*
+	 * Pairs with umad_gate_close(). Missing a flag set just now is
+	 * harmless, the closer waits for us; seeing it in time keeps a stream
+	 * of sections from making the closer wait without end.
+	 */
+	if (READ_ONCE(gate->closed)) {
+		umad_gate_leave(gate);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * umad_gate_leave() - end a section
+ * @gate: that was entered
+ *
+ * Context: any; does not sleep.
+ */
+void umad_gate_leave(struct umad_gate *gate)
+{
+	if (refcount_dec_and_test(&gate->users))
+		complete(&gate->drained);
+}
+
+/**
+ * umad_gate_close() - let nobody in any more and wait until all have left
+ * @gate: to be closed, once
+ *
+ * Context: process; sleeps, for as long as the longest section.
+ */
+void umad_gate_close(struct umad_gate *gate)
+{
+	/* Pairs with umad_gate_enter(). */
+	WRITE_ONCE(gate->closed, true);
+	umad_gate_leave(gate);
+	wait_for_completion(&gate->drained);
+}

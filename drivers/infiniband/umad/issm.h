@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef UMAD_ISSM_H
+#define UMAD_ISSM_H
+
+struct file_operations;
+struct umad_port;
+
+extern const struct file_operations umad_issm_fops;
+
+void umad_issm_kill(struct umad_port *port);
+
+#endif /* UMAD_ISSM_H */

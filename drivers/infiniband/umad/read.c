@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* read(): one record of the queue, whole or not at all. */
+#include <linux/types.h>
+#include "file.h"
+
+#include <linux/fs.h>
+#include <linux/uaccess.h>
+#include "device.h"
+#include "trace.h"
+
+/* Bytes copied, or an errno when the record has to stay. */
+static ssize_t copy_out(struct umad_file *file, const struct umad_msg *msg,
+			char __user *buf, size_t count, size_t hdr_size)
+{
+	struct ib_user_mad_hdr hdr = msg->hdr;
+	size_t total = hdr_size + msg->len;
+
+	if (count < total) {
+		umad_stat_inc(&file->port->stats, UMAD_STAT_READ_SHORT);
+		return -EINVAL;
+	}
+	/* ABI: a time-out gives back the length that was written. */
+	if (!hdr.status)
+		hdr.length = total;
+	if (copy_to_user(buf, &hdr, hdr_size) ||
+	    copy_to_user(buf + hdr_size, msg->data, msg->len))
+		return -EFAULT;
+
+	if (hdr.status)
+		trace_ib_umad_read_send(file, &hdr, msg->data);
+	else
+		trace_ib_umad_read_recv(file, &hdr, msg->data);
+	return total;
+}
+
+static struct umad_msg *wait_for_msg(struct umad_file *file, bool nonblock)
+{
+	struct umad_msg *msg;
+
+	for (;;) {
+		if (READ_ONCE(file->dead))
+			return ERR_PTR(-EIO);
+		msg = umad_rxq_pop(&file->rxq);
+		if (msg)
+			return msg;
+		if (nonblock)
+			return ERR_PTR(-EAGAIN);
+		if (wait_event_interruptible(file->rxq.wait,
+					     umad_rxq_is_ready(&file->rxq)))
+			return ERR_PTR(-ERESTARTSYS);
+	}
+}
+
+/**
+ * umad_read() - read() of umadN
+ * @filp: the file
+ * @buf: the caller's
+ * @count: bytes of @buf
+ * @pos: unused, a stream has none
+ *
+ * Context: process; sleeps, in page faults of the caller's for as long as it
+ * likes: no lock is held then.
+ * Return: bytes of header and MAD; -EINVAL when @buf is too short, the record
+ * stays; -EAGAIN, -ERESTARTSYS; -EFAULT, the record stays; -EIO when the
+ * device is gone.
+ */
+ssize_t umad_read(struct file *filp, char __user *buf, size_t count,
+		  loff_t *pos)
+{
+	struct umad_file *file = filp->private_data;
+	size_t hdr_size = umad_file_hdr_size(file);
+	struct umad_msg *msg;
+	ssize_t ret;
+
+	if (count < hdr_size)
+		return -EINVAL;
+	msg = wait_for_msg(file, filp->f_flags & O_NONBLOCK);
+	if (IS_ERR(msg))
+		return PTR_ERR(msg);
+
+	ret = copy_out(file, msg, buf, count, hdr_size);
+	if (ret < 0)
+		umad_rxq_put_back(&file->rxq, msg);
+	else
+		umad_rxq_free(&file->rxq, msg);
+	return ret;
+}

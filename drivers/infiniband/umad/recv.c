@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Received MADs, from ib_core to a file's queue. All agents of a port share
+ * one work of ib_core's: nothing here waits for a reader, or for an address.
+ */
+#include "recv.h"
+
+#include <linux/err.h>
+#include <linux/memcontrol.h>
+#include <linux/overflow.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+#include "agent.h"
+#include "device.h"
+#include "file.h"
+#include "hdr.h"
+#include "rxq.h"
+#include "send.h"
+
+/**
+ * struct recv_msg - a received MAD in a file's queue
+ * @msg: what the queue knows of it
+ * @mad: the bytes
+ */
+struct recv_msg {
+	struct umad_msg msg;
+	u8 mad[];
+};
+
+static void release_recv(struct umad_msg *msg)
+{
+	kfree(container_of(msg, struct recv_msg, msg));
+}
+
+/* RoCE: which kind of header stands where the GRH would? */
+static enum rdma_network_type network_type(const struct ib_wc *wc,
+					   const struct ib_grh *grh)
+{
+	const union rdma_network_hdr *hdr = (const union rdma_network_hdr *)grh;
+
+	if (wc->wc_flags & IB_WC_WITH_NETWORK_HDR_TYPE)
+		return wc->network_hdr_type;
+	if (ib_get_rdma_header_version(hdr) == 4)
+		return RDMA_NETWORK_IPV4;
+	return grh->next_hdr == IPPROTO_UDP ? RDMA_NETWORK_IPV6 :
+					      RDMA_NETWORK_ROCE_V1;
+}
+
+static bool gid_is_on_vlan(const struct ib_gid_attr *attr, u16 vlan)
+{
+	u16 gid_vlan = 0xffff;
+
+	return !rdma_read_gid_l2_fields(attr, &gid_vlan, NULL) &&
+	       gid_vlan == vlan;
+}
+
+/* One GID may stand in the table once for each VLAN. */
+static int find_gid_on_vlan(struct ib_device *ib_dev, u32 port_num,
+			    const union ib_gid *gid, enum ib_gid_type type,
+			    u16 vlan)
+{
+	int len = ib_dev->port_data[port_num].immutable.gid_tbl_len;
+	const struct ib_gid_attr *attr;
+	bool match;
+	int i;
+
+	for (i = 0; i < len; i++) {
+		attr = rdma_get_gid_attr(ib_dev, port_num, i);
+		if (IS_ERR(attr))
+			continue;
+		match = attr->gid_type == type &&
+			!memcmp(&attr->gid, gid, sizeof(*gid)) &&
+			gid_is_on_vlan(attr, vlan);
+		rdma_put_gid_attr(attr);
+		if (match)
+			return i;
+	}
+	return -ENOENT;
+}
+
+static int find_gid(struct ib_device *ib_dev, u32 port_num,
+		    const union ib_gid *gid, enum ib_gid_type type,
+		    const struct ib_wc *wc)
+{
+	u16 vlan = wc->wc_flags & IB_WC_WITH_VLAN ? wc->vlan_id : 0xffff;
+	const struct ib_gid_attr *attr;
+	bool match;
+	int index;
+
+	attr = rdma_find_gid_by_port(ib_dev, gid, type, port_num, NULL);
+	if (IS_ERR(attr))
+		return PTR_ERR(attr);
+	index = attr->index;
+	match = type == IB_GID_TYPE_IB || gid_is_on_vlan(attr, vlan);
+	rdma_put_gid_attr(attr);
+	return match ? index : find_gid_on_vlan(ib_dev, port_num, gid, type,
+						vlan);
+}
+
+/*
+ * The GRH's part of the header, as in-tree, which however resolves the
+ * sender's address for it, and stalls the port while a neighbour is silent.
+ */
+static int fill_grh(struct ib_user_mad_hdr *hdr, struct ib_device *ib_dev,
+		    u32 port_num, const struct ib_mad_recv_wc *rwc)
+{
+	const struct ib_grh *grh = rwc->recv_buf.grh;
+	bool roce = rdma_protocol_roce(ib_dev, port_num);
+	enum rdma_network_type net = RDMA_NETWORK_IB;
+	union ib_gid sgid, dgid;
+	int index, ret;
+
+	if (roce)
+		net = network_type(rwc->wc, grh);
+	ret = ib_get_gids_from_rdma_hdr((const union rdma_network_hdr *)grh,
+					net, &sgid, &dgid);
+	if (ret)
+		return ret;
+
+	/* IBA 13.5.4.4: the SA is addressed by a GUID that no port has. */
+	if (!roce &&
+	    dgid.global.interface_id == cpu_to_be64(IB_SA_WELL_KNOWN_GUID))
+		index = 0;
+	else
+		index = find_gid(ib_dev, port_num, &dgid,
+				 ib_network_to_gid_type(net), rwc->wc);
+	if (index < 0)
+		return index;
+
+	umad_hdr_set_grh(hdr, grh, &sgid, index,
+			 roce ? IPV6_DEFAULT_HOPLIMIT : 0xff);
+	return 0;
+}
+
+/* Memory of the opener's cgroup; one try, the port's work is waiting. */
+static struct recv_msg *alloc_msg(struct umad_file *file, size_t len)
+{
+	struct mem_cgroup *old = set_active_memcg(file->memcg);
+	struct recv_msg *recv;
+
+	recv = kmalloc(struct_size(recv, mad, len),
+		       GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+	set_active_memcg(old);
+	return recv;
+}
+
+/* A record of what was received, charged to the file; NULL when dropped. */
+static struct recv_msg *make_msg(struct umad_agent *agent,
+				 struct ib_mad_agent *core,
+				 const struct ib_mad_recv_wc *rwc)
+{
+	struct umad_file *file = agent->file;
+	struct umad_stats *stats = &file->port->stats;
+	struct recv_msg *recv;
+	enum umad_stat why;
+
+	why = UMAD_STAT_RECV_DROPPED_NOMEM;
+	recv = alloc_msg(file, rwc->mad_len);
+	if (!recv)
+		goto drop;
+
+	recv->msg.data = recv->mad;
+	recv->msg.len = rwc->mad_len;
+	recv->msg.charge = 0;
+	recv->msg.release = release_recv;
+	memcpy(recv->mad, rwc->recv_buf.mad, rwc->mad_len);
+
+	umad_hdr_from_wc(&recv->msg.hdr, rwc->wc,
+			 rdma_cap_opa_mad(core->device, core->port_num));
+	recv->msg.hdr.id = agent->id;
+	why = UMAD_STAT_RECV_DROPPED_GID;
+	if (recv->msg.hdr.grh_present &&
+	    fill_grh(&recv->msg.hdr, core->device, core->port_num, rwc))
+		goto drop_free;
+
+	why = UMAD_STAT_RECV_DROPPED_BUDGET;
+	if (!umad_rxq_charge(&file->rxq, &recv->msg, ksize(recv)))
+		goto drop_free;
+	return recv;
+
+drop_free:
+	kfree(recv);
+drop:
+	umad_stat_inc(stats, why);
+	return NULL;
+}
+
+static void deliver(struct umad_agent *agent, struct recv_msg *recv)
+{
+	struct umad_file *file = agent->file;
+	struct umad_stats *stats = &file->port->stats;
+	bool queued = false;
+
+	spin_lock(&file->lock);
+	if (!agent->dying)
+		queued = umad_rxq_push(&file->rxq, &recv->msg);
+	spin_unlock(&file->lock);
+	if (queued) {
+		umad_stat_inc(stats, UMAD_STAT_RECV_DELIVERED);
+	} else {
+		umad_stat_inc(stats, UMAD_STAT_RECV_DROPPED_DEAD);
+		umad_rxq_free(&file->rxq, &recv->msg);
+	}
+}
+
+/**
+ * umad_recv_handler() - ib_core has received a MAD
+ * @core: ib_core's agent
+ * @buf: the MAD sent that it answers, or NULL
+ * @rwc: the MAD; consumed
+ *
+ * A response that cannot be kept leaves its request waiting, so that the
+ * caller gets it again or hears that it timed out.
+ * Context: process, a work that all agents of the port share.
+ */
+void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
+		       struct ib_mad_recv_wc *rwc)
+{
+	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
+	struct umad_agent *agent = core->context;
+	struct recv_msg *recv;
+
+	if (rwc->wc->status != IB_WC_SUCCESS)
+		goto free;
+	recv = make_msg(agent, core, rwc);
+	if (!recv)
+		goto free;
+
+	/* A segment for a program's own RMPP needs no request of ours. */
+	if (ib_response_mad(mad) && !umad_send_answered(agent, buf, mad) &&
+	    !umad_mad_is_rmpp_active(mad)) {
+		umad_stat_inc(&agent->file->port->stats,
+			      UMAD_STAT_RECV_UNMATCHED);
+		umad_rxq_free(&agent->file->rxq, &recv->msg);
+		goto free;
+	}
+	deliver(agent, recv);
+free:
+	ib_free_recv_mad(rwc);
+}

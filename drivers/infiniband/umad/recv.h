@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef UMAD_RECV_H
+#define UMAD_RECV_H
+
+struct ib_mad_agent;
+struct ib_mad_recv_wc;
+struct ib_mad_send_buf;
+
+void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
+		       struct ib_mad_recv_wc *wc);
+
+#endif /* UMAD_RECV_H */

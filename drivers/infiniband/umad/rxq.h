@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The queue of what a file's read() will hand out, with a bound in bytes.
+ * Pure: knows neither ib_core nor files.
+ */
+#ifndef UMAD_RXQ_H
+#define UMAD_RXQ_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <rdma/ib_user_mad.h>
+
+/**
+ * struct umad_msg - one record for read()
+ * @node: in &umad_rxq.list
+ * @hdr: as read() copies it out, but for @length, which depends on the layout
+ * @data: the MAD
+ * @len: bytes of @data
+ * @charge: bytes it is charged to the queue's budget
+ * @release: gives the record back
+ */
+struct umad_msg {
+	struct list_head node;
+	struct ib_user_mad_hdr hdr;
+	const void *data;
+	size_t len;
+	size_t charge;
+	void (*release)(struct umad_msg *msg);
+};
+
+/**
+ * struct umad_rxq - a queue of records
+ * @lock: protects all members; taken in process context only, inside the
+ *	file's lock, and nothing is taken inside it but the wait queue's own
+ * @list: records, the oldest first
+ * @wait: readers and pollers
+ * @budget: bytes that records may be charged, constant
+ * @charged: bytes charged now: queued, and being copied out by a reader
+ * @queued: records in @list
+ * @dead: no record goes in or out any more
+ */
+struct umad_rxq {
+	spinlock_t lock;
+	struct list_head list;
+	wait_queue_head_t wait;
+	size_t budget;
+	size_t charged;
+	unsigned int queued;
+	bool dead;
+};
+
+void umad_rxq_init(struct umad_rxq *q, size_t budget);
+bool __must_check umad_rxq_charge(struct umad_rxq *q, struct umad_msg *msg,
+				  size_t bytes);
+bool __must_check umad_rxq_push(struct umad_rxq *q, struct umad_msg *msg);
+struct umad_msg *umad_rxq_pop(struct umad_rxq *q);
+void umad_rxq_put_back(struct umad_rxq *q, struct umad_msg *msg);
+void umad_rxq_free(struct umad_rxq *q, struct umad_msg *msg);
+void umad_rxq_kill(struct umad_rxq *q);
+bool umad_rxq_is_ready(struct umad_rxq *q);
+
+#endif /* UMAD_RXQ_H */

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * /sys/kernel/debug/ib_umad/umadN/counters: lines of name and value.
+ * /sys/kernel/debug/ib_umad/umadN/files: who has the port open, and what
+ * they have outstanding and unread.
+ */
+#include "stats.h"
+
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include "device.h"
+#include "file.h"
+
+static const char * const stat_names[UMAD_STAT_COUNT] = {
+	[UMAD_STAT_SEND_POSTED] = "send_posted",
+	[UMAD_STAT_SEND_RETRIED] = "send_retried",
+	[UMAD_STAT_SEND_COMPLETED] = "send_completed",
+	[UMAD_STAT_SEND_TIMED_OUT] = "send_timed_out",
+	[UMAD_STAT_SEND_FAILED] = "send_failed",
+	[UMAD_STAT_SEND_CANCELED] = "send_canceled",
+	[UMAD_STAT_SEND_REFUSED] = "send_refused",
+	[UMAD_STAT_SEND_DUPLICATE] = "send_duplicate",
+	[UMAD_STAT_RECV_DELIVERED] = "recv_delivered",
+	[UMAD_STAT_RECV_UNMATCHED] = "recv_unmatched",
+	[UMAD_STAT_RECV_DROPPED_BUDGET] = "recv_dropped_budget",
+	[UMAD_STAT_RECV_DROPPED_NOMEM] = "recv_dropped_nomem",
+	[UMAD_STAT_RECV_DROPPED_GID] = "recv_dropped_gid",
+	[UMAD_STAT_RECV_DROPPED_DEAD] = "recv_dropped_dead",
+	[UMAD_STAT_READ_SHORT] = "read_short",
+};
+
+static struct dentry *debugfs_root;
+
+static int counters_show(struct seq_file *s, void *unused)
+{
+	struct umad_port *port = s->private;
+	int i;
+
+	for (i = 0; i < UMAD_STAT_COUNT; i++)
+		seq_printf(s, "%s %lld\n", stat_names[i],
+			   atomic64_read(&port->stats.value[i]));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counters);
+
+static int files_show(struct seq_file *s, void *unused)
+{
+	struct umad_port *port = s->private;
+	struct umad_file *file;
+
+	mutex_lock(&port->files_lock);
+	list_for_each_entry(file, &port->files, port_node)
+		umad_file_show(file, s);
+	mutex_unlock(&port->files_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(files);
+
+/**
+ * umad_debugfs_init() - make the module's debugfs folder
+ *
+ * Context: process. Without debugfs, nothing is made and nothing fails.
+ */
+void umad_debugfs_init(void)
+{
+	debugfs_root = debugfs_create_dir("ib_umad", NULL);
+}
+
+/**
+ * umad_debugfs_exit() - remove the module's debugfs folder
+ *
+ * Context: process.
+ */
+void umad_debugfs_exit(void)
+{
+	debugfs_remove_recursive(debugfs_root);
+}
+
+/**
+ * umad_debugfs_add_port() - show a port
+ * @port: that has its name
+ *
+ * Context: process.
+ */
+void umad_debugfs_add_port(struct umad_port *port)
+{
+	port->debugfs = debugfs_create_dir(dev_name(&port->dev), debugfs_root);
+	debugfs_create_file("counters", 0444, port->debugfs, port,
+			    &counters_fops);
+	debugfs_create_file("files", 0400, port->debugfs, port, &files_fops);
+}
+
+/**
+ * umad_debugfs_remove_port() - stop showing a port
+ * @port: that was shown; when this returns nobody looks at it from here
+ *
+ * Context: process.
+ */
+void umad_debugfs_remove_port(struct umad_port *port)
+{
+	debugfs_remove_recursive(port->debugfs);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What happened on a port, counted, and shown in debugfs. */
+#ifndef UMAD_STATS_H
+#define UMAD_STATS_H
+
+#include <linux/atomic.h>
+
+struct umad_port;
+
+/**
+ * enum umad_stat - the counters of a port, all in MADs
+ * @UMAD_STAT_SEND_POSTED: handed to ib_core for the first time
+ * @UMAD_STAT_SEND_RETRIED: handed to ib_core again after a time-out
+ * @UMAD_STAT_SEND_COMPLETED: answered, or sent when no response was expected
+ * @UMAD_STAT_SEND_TIMED_OUT: reported to the caller with ETIMEDOUT
+ * @UMAD_STAT_SEND_FAILED: attempts that failed on this host
+ * @UMAD_STAT_SEND_CANCELED: given up by their owner: unregister, close, removal
+ * @UMAD_STAT_SEND_REFUSED: writes that failed after their agent was found
+ * @UMAD_STAT_SEND_DUPLICATE: of the refused, those for their TID
+ * @UMAD_STAT_RECV_DELIVERED: queued for read()
+ * @UMAD_STAT_RECV_UNMATCHED: responses that came late or were not asked for
+ * @UMAD_STAT_RECV_DROPPED_BUDGET: dropped, the file's budget was spent
+ * @UMAD_STAT_RECV_DROPPED_NOMEM: dropped for want of memory
+ * @UMAD_STAT_RECV_DROPPED_GID: dropped, sent to a GID this port has not
+ * @UMAD_STAT_RECV_DROPPED_DEAD: dropped, their agent or file was going away
+ * @UMAD_STAT_READ_SHORT: reads whose buffer was too short for the MAD
+ * @UMAD_STAT_COUNT: how many there are
+ */
+enum umad_stat {
+	UMAD_STAT_SEND_POSTED,
+	UMAD_STAT_SEND_RETRIED,
+	UMAD_STAT_SEND_COMPLETED,
+	UMAD_STAT_SEND_TIMED_OUT,
+	UMAD_STAT_SEND_FAILED,
+	UMAD_STAT_SEND_CANCELED,
+	UMAD_STAT_SEND_REFUSED,
+	UMAD_STAT_SEND_DUPLICATE,
+	UMAD_STAT_RECV_DELIVERED,
+	UMAD_STAT_RECV_UNMATCHED,
+	UMAD_STAT_RECV_DROPPED_BUDGET,
+	UMAD_STAT_RECV_DROPPED_NOMEM,
+	UMAD_STAT_RECV_DROPPED_GID,
+	UMAD_STAT_RECV_DROPPED_DEAD,
+	UMAD_STAT_READ_SHORT,
+	UMAD_STAT_COUNT,
+};
+
+/**
+ * struct umad_stats - the counters of one port
+ * @value: by &enum umad_stat; they only rise
+ */
+struct umad_stats {
+	atomic64_t value[UMAD_STAT_COUNT];
+};
+
+/**
+ * umad_stat_inc() - count one
+ * @stats: of the port
+ * @stat: which
+ *
+ * Context: any.
+ */
+static inline void umad_stat_inc(struct umad_stats *stats, enum umad_stat stat)
+{
+	atomic64_inc(&stats->value[stat]);
+}
+
+void umad_debugfs_init(void);
+void umad_debugfs_exit(void);
+void umad_debugfs_add_port(struct umad_port *port);
+void umad_debugfs_remove_port(struct umad_port *port);
+
+#endif /* UMAD_STATS_H */

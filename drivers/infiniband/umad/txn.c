@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "txn.h"
+
+#include <linux/bug.h>
+#include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/lockdep.h>
+#include <linux/rhashtable.h>
+#include <linux/string.h>
+#include "export.h"
+
+/*
+ * How long a request that was given up still listens for its response, in ms:
+ * a response that comes within it is counted as late, not as never asked for.
+ */
+#define UMAD_TXN_LATE_MS	5000
+
+static const char * const state_names[] = {
+	[UMAD_TXN_NEW] = "new",
+	[UMAD_TXN_SEND] = "send",
+	[UMAD_TXN_WAIT] = "wait",
+	[UMAD_TXN_LATE] = "late",
+	[UMAD_TXN_DONE] = "done",
+};
+
+static const struct rhashtable_params hash_params = {
+	.key_len = sizeof(struct umad_txn_key),
+	.key_offset = offsetof(struct umad_txn, key),
+	.head_offset = offsetof(struct umad_txn, hash_node),
+	.automatic_shrinking = true,
+};
+
+/**
+ * umad_txn_state_name() - a state, for people
+ * @state: to be named
+ *
+ * Context: any.
+ * Return: a word.
+ */
+const char *umad_txn_state_name(enum umad_txn_state state)
+{
+	return state < ARRAY_SIZE(state_names) ? state_names[state] : "?";
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_state_name);
+
+/**
+ * umad_txn_table_init() - make an empty table
+ * @table: to be made
+ * @lock: that its owner will hold around all calls
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int umad_txn_table_init(struct umad_txn_table *table, spinlock_t *lock)
+{
+	table->lock = lock;
+	timerqueue_init_head(&table->deadlines);
+	table->count = 0;
+	return rhltable_init(&table->hash, &hash_params);
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_table_init);
+
+/**
+ * umad_txn_table_destroy() - give back an empty table
+ * @table: nobody uses it any more
+ *
+ * Context: process; may sleep; without the table's lock.
+ */
+void umad_txn_table_destroy(struct umad_txn_table *table)
+{
+	WARN_ON_ONCE(table->count || timerqueue_getnext(&table->deadlines));
+	rhltable_destroy(&table->hash);
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_table_destroy);
+
+/**
+ * umad_txn_init() - describe a send
+ * @txn: to be filled in
+ * @key: its transaction ID, class and direction
+ * @dest: where it goes
+ * @timeout_ms: as in the ABI: 0 for no response, 0x80000000 and above for ever
+ * @retries: attempts after the first; means nothing without a finite time-out
+ *
+ * Context: any.
+ */
+void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
+		   const struct umad_txn_dest *dest, u32 timeout_ms,
+		   u32 retries)
+{
+	txn->key = *key;
+	txn->dest = *dest;
+	txn->timeout = timeout_ms > S32_MAX ? UMAD_TXN_FOREVER :
+					      ms_to_ktime(timeout_ms);
+	txn->retries_left = retries;
+	txn->state = UMAD_TXN_NEW;
+	timerqueue_init(&txn->deadline);
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_init);
+
+static bool same_dest(const struct umad_txn_dest *a,
+		      const struct umad_txn_dest *b)
+{
+	if (a->grh != b->grh)
+		return false;
+	if (a->grh)
+		return !memcmp(a->gid, b->gid, sizeof(a->gid));
+	return a->lid == b->lid;
+}
+
+/*
+ * One file may have a TID and class outstanding in one request only, whatever
+ * its destination, and in one response to each destination.
+ */
+static bool is_duplicate(struct umad_txn_table *table,
+			 const struct umad_txn *txn)
+{
+	struct rhlist_head *list, *pos;
+	struct umad_txn *other;
+	bool found = false;
+
+	rcu_read_lock();
+	list = rhltable_lookup(&table->hash, &txn->key, hash_params);
+	rhl_for_each_entry_rcu(other, pos, list, hash_node) {
+		if (!txn->key.response || same_dest(&txn->dest, &other->dest)) {
+			found = true;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+static void set_deadline(struct umad_txn_table *table, struct umad_txn *txn,
+			 ktime_t expires)
+{
+	txn->deadline.expires = expires;
+	timerqueue_add(&table->deadlines, &txn->deadline);
+}
+
+static void clear_deadline(struct umad_txn_table *table, struct umad_txn *txn)
+{
+	if (RB_EMPTY_NODE(&txn->deadline.node))
+		return;
+	timerqueue_del(&table->deadlines, &txn->deadline);
+	timerqueue_init(&txn->deadline);
+}
+
+/**
+ * umad_txn_add() - enter a send that is about to be posted
+ * @table: of the file
+ * @txn: made by umad_txn_init()
+ * @refuse_duplicate: apply the duplicate rules; segments of a program that
+ *	does RMPP itself share one TID and are let through
+ * @now: the clock of the deadlines; the first attempt's time runs from here
+ *
+ * Context: process, the table's lock held; does not sleep.
+ * Return: 0; -EINVAL for a duplicate; -ENOMEM or another errno of rhltable
+ * when the hash cannot grow.
+ */
+int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
+		 bool refuse_duplicate, ktime_t now)
+{
+	int ret;
+
+	lockdep_assert_held(table->lock);
+	if (refuse_duplicate && is_duplicate(table, txn))
+		return -EINVAL;
+
+	ret = rhltable_insert(&table->hash, &txn->hash_node, hash_params);
+	if (ret)
+		return ret;
+
+	table->count++;
+	txn->state = txn->timeout ? UMAD_TXN_WAIT : UMAD_TXN_SEND;
+	if (txn->timeout && txn->timeout != UMAD_TXN_FOREVER)
+		set_deadline(table, txn, ktime_add(now, txn->timeout));
+	return 0;
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_add);
+
+/**
+ * umad_txn_find() - whose response is this?
+ * @table: of the file
+ * @tid: transaction ID of the response, as on the wire
+ * @mgmt_class: of the response
+ *
+ * Context: process, the table's lock held; does not sleep.
+ * Return: a request in state UMAD_TXN_WAIT, or NULL.
+ */
+struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,
+			       u8 mgmt_class)
+{
+	struct umad_txn_key key = { .tid = tid, .mgmt_class = mgmt_class };
+	struct umad_txn *txn, *found = NULL;
+	struct rhlist_head *list, *pos;
+
+	lockdep_assert_held(table->lock);
+	rcu_read_lock();
+	list = rhltable_lookup(&table->hash, &key, hash_params);
+	rhl_for_each_entry_rcu(txn, pos, list, hash_node) {
+		if (txn->state == UMAD_TXN_WAIT) {
+			found = txn;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return found;
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_find);
+
+/**
+ * umad_txn_expired() - a transaction whose deadline has passed
+ * @table: of the file
+ * @now: the clock of the deadlines
+ *
+ * The caller steps it with UMAD_TXN_EV_DEADLINE, which moves or clears the
+ * deadline.
+ * Context: process, the table's lock held; does not sleep.
+ * Return: the one that is overdue for longest, or NULL.
+ */
+struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now)
+{
+	struct timerqueue_node *node;
+
+	lockdep_assert_held(table->lock);
+	node = timerqueue_getnext(&table->deadlines);
+	if (!node || ktime_after(node->expires, now))
+		return NULL;
+	return container_of(node, struct umad_txn, deadline);
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_expired);
+
+/**
+ * umad_txn_next_deadline() - when to look again
+ * @table: of the file
+ *
+ * Context: process, the table's lock held; does not sleep.
+ * Return: the earliest deadline, or KTIME_MAX when there is none.
+ */
+ktime_t umad_txn_next_deadline(struct umad_txn_table *table)
+{
+	struct timerqueue_node *node;
+
+	lockdep_assert_held(table->lock);
+	node = timerqueue_getnext(&table->deadlines);
+	return node ? node->expires : KTIME_MAX;
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_next_deadline);
+
+/* The one place where a state changes after umad_txn_add(). */
+static void set_state(struct umad_txn_table *table, struct umad_txn *txn,
+		      enum umad_txn_state state, ktime_t now)
+{
+	bool was_hashed = txn->state == UMAD_TXN_SEND ||
+			  txn->state == UMAD_TXN_WAIT;
+
+	WARN_ON_ONCE(txn->state == UMAD_TXN_NEW || txn->state >= state);
+	clear_deadline(table, txn);
+	if (was_hashed) {
+		rhltable_remove(&table->hash, &txn->hash_node, hash_params);
+		table->count--;
+	}
+	if (state == UMAD_TXN_LATE)
+		set_deadline(table, txn, ktime_add_ms(now, UMAD_TXN_LATE_MS));
+	txn->state = state;
+}
+
+static enum umad_txn_action deadline_passed(struct umad_txn_table *table,
+					    struct umad_txn *txn, ktime_t now)
+{
+	if (!txn->retries_left) {
+		set_state(table, txn, UMAD_TXN_LATE, now);
+		return UMAD_TXN_REPORT;
+	}
+	txn->retries_left--;
+	clear_deadline(table, txn);
+	set_deadline(table, txn, ktime_add(now, txn->timeout));
+	return UMAD_TXN_RETRY;
+}
+
+static enum umad_txn_action step_wait(struct umad_txn_table *table,
+				      struct umad_txn *txn,
+				      enum umad_txn_event event, ktime_t now)
+{
+	bool forever = txn->timeout == UMAD_TXN_FOREVER;
+
+	switch (event) {
+	case UMAD_TXN_EV_RESPONSE:
+		set_state(table, txn, UMAD_TXN_DONE, now);
+		return UMAD_TXN_DELIVER;
+	case UMAD_TXN_EV_DEADLINE:
+		return deadline_passed(table, txn, now);
+	case UMAD_TXN_EV_SENT:
+		/* Its deadline sends it again or reports it; has it none? */
+		if (!forever)
+			return UMAD_TXN_NONE;
+		break;
+	case UMAD_TXN_EV_FAILED:
+		/* The attempts that are left may fare better. */
+		if (!forever && txn->retries_left)
+			return UMAD_TXN_NONE;
+		break;
+	case UMAD_TXN_EV_CANCEL:
+		set_state(table, txn, UMAD_TXN_DONE, now);
+		return UMAD_TXN_NONE;
+	}
+	set_state(table, txn, UMAD_TXN_DONE, now);
+	return UMAD_TXN_REPORT;
+}
+
+/**
+ * umad_txn_step() - what an event means to a transaction
+ * @table: of the file
+ * @txn: in @table, or DONE
+ * @event: what happened
+ * @now: the clock of the deadlines
+ *
+ * The table of states and events is in Documentation/design.rst.
+ * Context: process, the table's lock held; does not sleep.
+ * Return: what the caller has to do; the new state is in @txn. Each
+ * transaction yields UMAD_TXN_DELIVER or UMAD_TXN_REPORT at most once.
+ */
+enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
+				   struct umad_txn *txn,
+				   enum umad_txn_event event, ktime_t now)
+{
+	lockdep_assert_held(table->lock);
+	switch (txn->state) {
+	case UMAD_TXN_WAIT:
+		return step_wait(table, txn, event, now);
+	case UMAD_TXN_SEND:
+		if (event == UMAD_TXN_EV_RESPONSE)
+			return UMAD_TXN_STRAY;
+		if (event != UMAD_TXN_EV_DEADLINE)
+			set_state(table, txn, UMAD_TXN_DONE, now);
+		return UMAD_TXN_NONE;
+	case UMAD_TXN_LATE:
+		set_state(table, txn, UMAD_TXN_DONE, now);
+		break;
+	case UMAD_TXN_NEW:
+		WARN_ON_ONCE(1);
+		break;
+	case UMAD_TXN_DONE:
+		break;
+	}
+	return event == UMAD_TXN_EV_RESPONSE ? UMAD_TXN_STRAY : UMAD_TXN_NONE;
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_step);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Transactions: which sends of a file are outstanding, which received
+ * response answers which of them, and when each is to be sent again or given
+ * up. Pure: knows neither ib_core nor files, and is told the time, so that
+ * KUnit drives it with a clock of its own.
+ */
+#ifndef UMAD_TXN_H
+#define UMAD_TXN_H
+
+#include <linux/ktime.h>
+#include <linux/rhashtable-types.h>
+#include <linux/spinlock.h>
+#include <linux/timerqueue.h>
+#include <linux/types.h>
+
+/**
+ * enum umad_txn_state - where a transaction stands
+ * @UMAD_TXN_NEW: not in a table yet
+ * @UMAD_TXN_SEND: expects no response; in the hash until it has been sent
+ * @UMAD_TXN_WAIT: expects a response; in the hash, and in the deadline queue
+ *	unless it waits for ever
+ * @UMAD_TXN_LATE: given up and reported; out of the hash, in the deadline
+ *	queue until a late response is no longer listened for
+ * @UMAD_TXN_DONE: in neither; only its references keep it
+ */
+enum umad_txn_state {
+	UMAD_TXN_NEW,
+	UMAD_TXN_SEND,
+	UMAD_TXN_WAIT,
+	UMAD_TXN_LATE,
+	UMAD_TXN_DONE,
+};
+
+/**
+ * enum umad_txn_event - what happens to a transaction
+ * @UMAD_TXN_EV_RESPONSE: a response to it has been received
+ * @UMAD_TXN_EV_DEADLINE: its deadline has passed
+ * @UMAD_TXN_EV_SENT: its send is complete, and will catch no response
+ * @UMAD_TXN_EV_FAILED: its send failed here, and will catch no response
+ * @UMAD_TXN_EV_CANCEL: its owner gives it up
+ */
+enum umad_txn_event {
+	UMAD_TXN_EV_RESPONSE,
+	UMAD_TXN_EV_DEADLINE,
+	UMAD_TXN_EV_SENT,
+	UMAD_TXN_EV_FAILED,
+	UMAD_TXN_EV_CANCEL,
+};
+
+/**
+ * enum umad_txn_action - what the owner has to do after an event
+ * @UMAD_TXN_NONE: nothing
+ * @UMAD_TXN_DELIVER: hand the response to the caller
+ * @UMAD_TXN_RETRY: send it again
+ * @UMAD_TXN_REPORT: tell the caller that nobody answered
+ * @UMAD_TXN_STRAY: drop the response, nobody waits for it any more
+ */
+enum umad_txn_action {
+	UMAD_TXN_NONE,
+	UMAD_TXN_DELIVER,
+	UMAD_TXN_RETRY,
+	UMAD_TXN_REPORT,
+	UMAD_TXN_STRAY,
+};
+
+/* umad_txn.timeout of a transaction that waits for ever. */
+#define UMAD_TXN_FOREVER	KTIME_MAX
+
+/**
+ * struct umad_txn_key - what finds a transaction
+ * @tid: transaction ID as on the wire, all 64 bits
+ * @mgmt_class: management class
+ * @response: the MAD sent is itself a response
+ * @pad: zero, the key is hashed as bytes
+ */
+struct umad_txn_key {
+	__be64 tid;
+	u8 mgmt_class;
+	u8 response;
+	u8 pad[6];
+};
+
+/**
+ * struct umad_txn_dest - where a transaction's MAD goes
+ * @gid: remote GID when @grh
+ * @lid: remote LID
+ * @grh: the MAD carries a GRH
+ */
+struct umad_txn_dest {
+	u8 gid[16];
+	__be16 lid;
+	bool grh;
+};
+
+/**
+ * struct umad_txn - one outstanding send
+ * @key: constant while in a table
+ * @dest: constant while in a table
+ * @timeout: how long each attempt waits: 0 when no response is expected,
+ *	UMAD_TXN_FOREVER, or else
+ * @retries_left: attempts still to be made; protected by the table's lock
+ * @state: protected by the table's lock
+ * @hash_node: in &umad_txn_table.hash
+ * @deadline: in &umad_txn_table.deadlines
+ */
+struct umad_txn {
+	struct umad_txn_key key;
+	struct umad_txn_dest dest;
+	ktime_t timeout;
+	u32 retries_left;
+	enum umad_txn_state state;
+	struct rhlist_head hash_node;
+	struct timerqueue_node deadline;
+};
+
+/**
+ * struct umad_txn_table - the outstanding sends of one file
+ * @lock: the owner's, held around every call but init and destroy; never
+ *	taken in interrupts
+ * @hash: by &struct umad_txn_key, several of a kind allowed
+ * @deadlines: by time
+ * @count: transactions in @hash
+ */
+struct umad_txn_table {
+	spinlock_t *lock;
+	struct rhltable hash;
+	struct timerqueue_head deadlines;
+	unsigned int count;
+};
+
+int umad_txn_table_init(struct umad_txn_table *table, spinlock_t *lock);
+void umad_txn_table_destroy(struct umad_txn_table *table);
+void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
+		   const struct umad_txn_dest *dest, u32 timeout_ms,
+		   u32 retries);
+int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
+		 bool refuse_duplicate, ktime_t now);
+struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,
+			       u8 mgmt_class);
+struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now);
+ktime_t umad_txn_next_deadline(struct umad_txn_table *table);
+enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
+				   struct umad_txn *txn,
+				   enum umad_txn_event event, ktime_t now);
+const char *umad_txn_state_name(enum umad_txn_state state);
+
+#endif /* UMAD_TXN_H */
