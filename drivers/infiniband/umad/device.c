@@ -6,6 +6,7 @@
 #include <linux/kdev_t.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include "export.h"
 #include "file.h"
 #include "issm.h"
 #include "main.h"
@@ -104,6 +105,27 @@ void umad_port_put(struct umad_port *port)
 {
 	kref_put(&port->kref, port_release);
 }
+UMAD_EXPORT_FOR_KUNIT(umad_port_put);
+
+/**
+ * umad_port_find() - the port of a device, for tests
+ * @ib_dev: kept by the caller, and not about to be removed
+ * @port_num: of @ib_dev
+ *
+ * Context: process.
+ * Return: the port with a reference, or NULL.
+ */
+struct umad_port *umad_port_find(struct ib_device *ib_dev, u32 port_num)
+{
+	struct umad_device *device = ib_get_client_data(ib_dev, &umad_client);
+	struct umad_port *port = device ? xa_load(&device->ports, port_num) :
+					  NULL;
+
+	if (port)
+		umad_port_get(port);
+	return port;
+}
+UMAD_EXPORT_FOR_KUNIT(umad_port_find);
 
 static void port_dev_release(struct device *dev)
 {

@@ -71,6 +71,7 @@ int umad_get_nl_info(struct ib_device *ib_dev, void *client_data,
 int umad_issm_add(struct ib_device *ib_dev);
 int umad_issm_get_nl_info(struct ib_device *ib_dev, void *client_data,
 			  struct ib_client_nl_info *res);
+struct umad_port *umad_port_find(struct ib_device *ib_dev, u32 port_num);
 void umad_port_get(struct umad_port *port);
 void umad_port_put(struct umad_port *port);
 int umad_chrdev_init(void);
