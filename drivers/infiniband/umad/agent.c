@@ -9,7 +9,9 @@
 #include "export.h"
 #include "file.h"
 #include "hdr.h"
+#include "post.h"
 #include "recv.h"
+#include "rmpp_recv.h"
 #include "send.h"
 
 /*
@@ -30,11 +32,6 @@ static int check_reg(struct umad_port *port, const struct umad_reg *reg)
 	if (reg->rmpp_version && !ib_is_mad_class_rmpp(reg->req.mgmt_class))
 		return -EINVAL;
 	return 0;
-}
-
-static bool needs_kernel_rmpp(const struct umad_reg *reg)
-{
-	return reg->rmpp_version && !(reg->flags & IB_USER_MAD_USER_RMPP);
 }
 
 static int take_slot(struct umad_file *file, struct umad_agent *agent)
@@ -72,10 +69,28 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
 		return NULL;
 	agent->file = file;
 	agent->rmpp = reg->rmpp_version;
+	agent->kernel_rmpp = reg->rmpp_version &&
+			     !(reg->flags & IB_USER_MAD_USER_RMPP);
 	umad_gate_init(&agent->gate);
 	INIT_LIST_HEAD(&agent->sends);
 	INIT_LIST_HEAD(&agent->late);
+	INIT_LIST_HEAD(&agent->receivers);
 	return agent;
+}
+
+/*
+ * Of the port's receive queue three quarters may be promised to RMPP senders;
+ * who tells its depth is the queue pair itself.
+ */
+static u32 receive_credit(struct ib_qp *qp)
+{
+	struct ib_qp_init_attr init = {};
+	struct ib_qp_attr attr = {};
+	u32 depth = 512;
+
+	if (!ib_query_qp(qp, &attr, IB_QP_CAP, &init) && attr.cap.max_recv_wr)
+		depth = attr.cap.max_recv_wr;
+	return depth / 4 * 3;
 }
 
 static int agent_register(struct umad_agent *agent,
@@ -97,11 +112,9 @@ static int agent_register(struct umad_agent *agent,
 				     agent, 0);
 	if (IS_ERR(core))
 		return PTR_ERR(core);
-	if (needs_kernel_rmpp(reg)) {
-		ib_unregister_mad_agent(core);
-		return -EOPNOTSUPP;
-	}
-	agent->core = core;
+	WRITE_ONCE(agent->core, core);
+	if (!port->rmpp_credit)
+		port->rmpp_credit = receive_credit(core->qp);
 	return 0;
 }
 
@@ -117,8 +130,8 @@ static int agent_register(struct umad_agent *agent,
  * Return: the agent; @id and the pointer are good for umad_agent_publish()
  * and umad_agent_unregister() only, the agent itself may
  * be gone when the RDMA device is. Or -EPIPE when the device is gone, -ENOMEM
- * when all ids are taken, -EOPNOTSUPP for RMPP, or what ib_core has against
- * it: -EINVAL, -EPROTONOSUPPORT, -ENOMEM.
+ * when all ids are taken, or what ib_core has against it: -EINVAL,
+ * -EPROTONOSUPPORT, -ENOMEM.
  */
 struct umad_agent *umad_agent_create(struct umad_file *file,
 				     const struct umad_reg *reg, u32 *id)
@@ -252,20 +265,23 @@ void umad_agent_leave(struct umad_agent *agent)
 }
 
 /**
- * umad_agent_exists() - is there such an agent, now?
+ * umad_agent_kind() - is there such an agent, now, and how does it send?
  * @file: that would have it
  * @id: below UMAD_MAX_AGENTS
  *
  * Context: process; does not sleep.
- * Return: true if there is.
+ * Return: its kind.
  */
-bool umad_agent_exists(struct umad_file *file, u32 id)
+enum umad_agent_kind umad_agent_kind(struct umad_file *file, u32 id)
 {
 	struct umad_agent *agent = umad_agent_enter(file, id);
+	enum umad_agent_kind kind;
 
-	if (agent)
-		umad_agent_leave(agent);
-	return agent;
+	if (!agent)
+		return UMAD_AGENT_NONE;
+	kind = agent->kernel_rmpp ? UMAD_AGENT_RMPP : UMAD_AGENT_PLAIN;
+	umad_agent_leave(agent);
+	return kind;
 }
 
 /**
@@ -283,6 +299,9 @@ void umad_agent_destroy(struct umad_agent *agent)
 	/* No writer and no retry enters, those inside finish their post. */
 	umad_gate_close(&agent->gate);
 	umad_send_cancel_all(agent);
+	/* It may be about to drop the last reference of a send. */
+	flush_work(&agent->file->deadline_work.work);
+	umad_rmpp_rx_cancel_all(agent);
 	/* Waits for the handlers; a send of ours left in ib_core is flushed. */
 	ib_unregister_mad_agent(agent->core);
 	WARN_ON_ONCE(!list_empty(&agent->sends));

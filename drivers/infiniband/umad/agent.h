@@ -17,6 +17,7 @@ struct umad_reg;
  * @core: ib_core's agent, constant once the slot is published
  * @id: its slot in &umad_file.agent, constant
  * @rmpp: registered with an RMPP version, constant
+ * @kernel_rmpp: and wants it done here, constant
  * @gate: inside it @core stays registered
  * @published: the caller knows its id; protected by &umad_file.lock, as all
  *	below
@@ -24,12 +25,14 @@ struct umad_reg;
  * @sends: all its sends that are not DONE, &umad_send.agent_node
  * @late: of them those that are LATE, the oldest first, &umad_send.late_node
  * @late_count: how many are in @late
+ * @receivers: messages being joined, or just complete, &umad_rmpp_rx.agent_node
  */
 struct umad_agent {
 	struct umad_file *file;
 	struct ib_mad_agent *core;
 	u32 id;
 	bool rmpp;
+	bool kernel_rmpp;
 	struct umad_gate gate;
 
 	bool published;
@@ -37,6 +40,19 @@ struct umad_agent {
 	struct list_head sends;
 	struct list_head late;
 	unsigned int late_count;
+	struct list_head receivers;
+};
+
+/**
+ * enum umad_agent_kind - what an id stands for
+ * @UMAD_AGENT_NONE: nothing
+ * @UMAD_AGENT_PLAIN: an agent whose MADs pass as they are
+ * @UMAD_AGENT_RMPP: an agent for which RMPP is done here
+ */
+enum umad_agent_kind {
+	UMAD_AGENT_NONE,
+	UMAD_AGENT_PLAIN,
+	UMAD_AGENT_RMPP,
 };
 
 struct umad_agent *umad_agent_create(struct umad_file *file,
@@ -45,7 +61,7 @@ int umad_agent_publish(struct umad_file *file, u32 id,
 		       struct umad_agent *agent, bool pkey_hdr);
 int umad_agent_unregister(struct umad_file *file, u32 id,
 			  struct umad_agent *unpublished);
-bool umad_agent_exists(struct umad_file *file, u32 id);
+enum umad_agent_kind umad_agent_kind(struct umad_file *file, u32 id);
 struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id);
 void umad_agent_leave(struct umad_agent *agent);
 void umad_agent_destroy(struct umad_agent *agent);

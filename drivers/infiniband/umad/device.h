@@ -34,6 +34,10 @@ struct ib_client_nl_info;
  * @files: open files, &umad_file.port_node
  * @sm_wait: openers of issmN that wait for the IsSM bit
  * @sm_flags: UMAD_SM_*
+ * @rmpp_joining: RMPP messages being joined
+ * @rmpp_joining_bytes: memory they take
+ * @rmpp_credit: segments that their senders may send unacknowledged, in all;
+ *	0 until the first agent; all who set it set the same
  * @stats: counters
  * @debugfs: folder
  */
@@ -52,6 +56,9 @@ struct umad_port {
 	struct list_head files;
 	wait_queue_head_t sm_wait;
 	unsigned long sm_flags;
+	atomic_t rmpp_joining;
+	atomic64_t rmpp_joining_bytes;
+	u32 rmpp_credit;
 	struct umad_stats stats;
 	struct dentry *debugfs;
 };

@@ -37,10 +37,11 @@ struct umad_file *umad_file_create(struct umad_port *port)
 
 	spin_lock_init(&file->lock);
 	ret = umad_txn_table_init(&file->txns, &file->lock);
-	if (ret) {
-		kfree(file);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto err_free;
+	ret = umad_rmpp_init(&file->rmpp);
+	if (ret)
+		goto err_txns;
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
@@ -54,6 +55,12 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	list_add_tail(&file->port_node, &port->files);
 	mutex_unlock(&port->files_lock);
 	return file;
+
+err_txns:
+	umad_txn_table_destroy(&file->txns);
+err_free:
+	kfree(file);
+	return ERR_PTR(ret);
 }
 UMAD_EXPORT_FOR_KUNIT(umad_file_create);
 
@@ -61,8 +68,8 @@ UMAD_EXPORT_FOR_KUNIT(umad_file_create);
  * umad_file_kill() - take a file's agents, wake its waiters
  * @file: whose RDMA device is there; may be dead already
  *
- * The caller holds off a second caller: either inside the port's gate, on the
- * way to the last close, or with the gate closed, under files_lock.
+ * Called inside the port's gate or under files_lock; an agent falls to one
+ * caller only.
  * Context: process; sleeps, but never for user space.
  */
 void umad_file_kill(struct umad_file *file)
@@ -95,17 +102,23 @@ void umad_file_destroy(struct umad_file *file)
 {
 	struct umad_port *port = file->port;
 
-	/* When the gate is closed, whoever closed it has killed the file. */
+	/* Mostly without the mutex, which others want too. */
 	if (umad_gate_enter(&port->gate)) {
 		umad_file_kill(file);
 		umad_gate_leave(&port->gate);
 	}
 	mutex_lock(&port->files_lock);
+	/*
+	 * Who has closed the gate may not have come to this file yet, and will
+	 * not find it: but needs the mutex to go on, so the device is there.
+	 */
+	umad_file_kill(file);
 	list_del(&file->port_node);
 	mutex_unlock(&port->files_lock);
 
 	/* No agent, so no transaction: nothing arms it any more. */
 	cancel_delayed_work_sync(&file->deadline_work);
+	umad_rmpp_destroy(&file->rmpp);
 	umad_txn_table_destroy(&file->txns);
 	mem_cgroup_put(file->memcg);
 	umad_port_put(port);

@@ -18,6 +18,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include "hdr.h"
+#include "rmpp.h"
 #include "rxq.h"
 #include "txn.h"
 
@@ -41,6 +42,7 @@ struct umad_port;
  * @txns: outstanding sends
  * @deadline_work: runs at the first deadline of @txns
  * @armed: when @deadline_work will run, or KTIME_MAX
+ * @rmpp: messages of several segments
  * @rxq: what read() will return, has its own lock
  */
 struct umad_file {
@@ -58,6 +60,7 @@ struct umad_file {
 	struct umad_txn_table txns;
 	struct delayed_work deadline_work;
 	ktime_t armed;
+	struct umad_rmpp rmpp;
 
 	struct umad_rxq rxq;
 };

@@ -6,31 +6,52 @@
 #include <linux/fs.h>
 #include <linux/uaccess.h>
 #include "device.h"
+#include "segbuf.h"
 #include "trace.h"
 
-/* Bytes copied, or an errno when the record has to stay. */
+/* Copy @len bytes of the MAD, from its start: its head, then its body. */
+static int copy_mad(const struct umad_msg *msg, char __user *buf, size_t len)
+{
+	size_t head = min(len, msg->len);
+
+	if (copy_to_user(buf, msg->data, head))
+		return -EFAULT;
+	if (len == head)
+		return 0;
+	return umad_segbuf_read_user(msg->body, 0, buf + head, len - head);
+}
+
+/*
+ * Bytes copied, or an errno when the record has to stay. A message of several
+ * segments that does not fit is begun all the same, so that its reader learns
+ * the length.
+ */
 static ssize_t copy_out(struct umad_file *file, const struct umad_msg *msg,
 			char __user *buf, size_t count, size_t hdr_size)
 {
+	size_t whole = msg->len + msg->body_len;
+	size_t part = min(whole, msg->body ? msg->first : whole);
+	bool fits = count >= hdr_size + whole;
 	struct ib_user_mad_hdr hdr = msg->hdr;
-	size_t total = hdr_size + msg->len;
 
-	if (count < total) {
+	if (!fits)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_READ_SHORT);
+	if (count < hdr_size + part)
 		return -EINVAL;
-	}
 	/* ABI: a time-out gives back the length that was written. */
 	if (!hdr.status)
-		hdr.length = total;
+		hdr.length = hdr_size + whole;
 	if (copy_to_user(buf, &hdr, hdr_size) ||
-	    copy_to_user(buf + hdr_size, msg->data, msg->len))
+	    copy_mad(msg, buf + hdr_size, fits ? whole : part))
 		return -EFAULT;
+	if (!fits)
+		return -ENOSPC;
 
 	if (hdr.status)
 		trace_ib_umad_read_send(file, &hdr, msg->data);
 	else
 		trace_ib_umad_read_recv(file, &hdr, msg->data);
-	return total;
+	return hdr_size + whole;
 }
 
 static struct umad_msg *wait_for_msg(struct umad_file *file, bool nonblock)
@@ -60,8 +81,8 @@ static struct umad_msg *wait_for_msg(struct umad_file *file, bool nonblock)
  *
  * Context: process; sleeps, in page faults of the caller's for as long as it
  * likes: no lock is held then.
- * Return: bytes of header and MAD; -EINVAL when @buf is too short, the record
- * stays; -EAGAIN, -ERESTARTSYS; -EFAULT, the record stays; -EIO when the
+ * Return: bytes of header and MAD; -EINVAL when @buf is too short for the first
+ * segment and -ENOSPC when it is for the whole message, the record stays; -EAGAIN, -ERESTARTSYS; -EFAULT, the record stays; -EIO when the
  * device is gone.
  */
 ssize_t umad_read(struct file *filp, char __user *buf, size_t count,

@@ -17,6 +17,7 @@
 #include "device.h"
 #include "file.h"
 #include "hdr.h"
+#include "rmpp.h"
 #include "rxq.h"
 #include "send.h"
 
@@ -100,23 +101,50 @@ static int find_gid(struct ib_device *ib_dev, u32 port_num,
 						vlan);
 }
 
+static int get_gids(struct umad_port *port, const struct ib_mad_recv_wc *rwc,
+		    union ib_gid *sgid, union ib_gid *dgid,
+		    enum rdma_network_type *net)
+{
+	const struct ib_grh *grh = rwc->recv_buf.grh;
+
+	*net = RDMA_NETWORK_IB;
+	if (rdma_protocol_roce(port->ib_dev, port->port_num))
+		*net = network_type(rwc->wc, grh);
+	return ib_get_gids_from_rdma_hdr((const union rdma_network_hdr *)grh,
+					 *net, sgid, dgid);
+}
+
+/**
+ * umad_recv_sgid() - the GID that a MAD was sent from
+ * @agent: that received it
+ * @rwc: the MAD, with a GRH
+ * @sgid: set
+ *
+ * Context: process, ib_core's receive handler.
+ * Return: 0 or -EINVAL.
+ */
+int umad_recv_sgid(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+		   union ib_gid *sgid)
+{
+	enum rdma_network_type net;
+	union ib_gid dgid;
+
+	return get_gids(agent->file->port, rwc, sgid, &dgid, &net);
+}
+
 /*
  * The GRH's part of the header, as in-tree, which however resolves the
  * sender's address for it, and stalls the port while a neighbour is silent.
  */
-static int fill_grh(struct ib_user_mad_hdr *hdr, struct ib_device *ib_dev,
-		    u32 port_num, const struct ib_mad_recv_wc *rwc)
+static int fill_grh(struct ib_user_mad_hdr *hdr, struct umad_port *port,
+		    const struct ib_mad_recv_wc *rwc)
 {
-	const struct ib_grh *grh = rwc->recv_buf.grh;
-	bool roce = rdma_protocol_roce(ib_dev, port_num);
-	enum rdma_network_type net = RDMA_NETWORK_IB;
+	bool roce = rdma_protocol_roce(port->ib_dev, port->port_num);
+	enum rdma_network_type net;
 	union ib_gid sgid, dgid;
 	int index, ret;
 
-	if (roce)
-		net = network_type(rwc->wc, grh);
-	ret = ib_get_gids_from_rdma_hdr((const union rdma_network_hdr *)grh,
-					net, &sgid, &dgid);
+	ret = get_gids(port, rwc, &sgid, &dgid, &net);
 	if (ret)
 		return ret;
 
@@ -125,14 +153,34 @@ static int fill_grh(struct ib_user_mad_hdr *hdr, struct ib_device *ib_dev,
 	    dgid.global.interface_id == cpu_to_be64(IB_SA_WELL_KNOWN_GUID))
 		index = 0;
 	else
-		index = find_gid(ib_dev, port_num, &dgid,
+		index = find_gid(port->ib_dev, port->port_num, &dgid,
 				 ib_network_to_gid_type(net), rwc->wc);
 	if (index < 0)
 		return index;
 
-	umad_hdr_set_grh(hdr, grh, &sgid, index,
+	umad_hdr_set_grh(hdr, rwc->recv_buf.grh, &sgid, index,
 			 roce ? IPV6_DEFAULT_HOPLIMIT : 0xff);
 	return 0;
+}
+
+/**
+ * umad_recv_hdr() - the program's header of a received MAD
+ * @agent: that received it
+ * @rwc: the MAD
+ * @hdr: filled in
+ *
+ * Context: process, ib_core's receive handler; resolves no address.
+ * Return: 0, or an errno when it was sent to a GID that this port has not.
+ */
+int umad_recv_hdr(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+		  struct ib_user_mad_hdr *hdr)
+{
+	struct umad_port *port = agent->file->port;
+
+	umad_hdr_from_wc(hdr, rwc->wc,
+			 rdma_cap_opa_mad(port->ib_dev, port->port_num));
+	hdr->id = agent->id;
+	return hdr->grh_present ? fill_grh(hdr, port, rwc) : 0;
 }
 
 /* Memory of the opener's cgroup; one try, the port's work is waiting. */
@@ -149,7 +197,6 @@ static struct recv_msg *alloc_msg(struct umad_file *file, size_t len)
 
 /* A record of what was received, charged to the file; NULL when dropped. */
 static struct recv_msg *make_msg(struct umad_agent *agent,
-				 struct ib_mad_agent *core,
 				 const struct ib_mad_recv_wc *rwc)
 {
 	struct umad_file *file = agent->file;
@@ -164,16 +211,14 @@ static struct recv_msg *make_msg(struct umad_agent *agent,
 
 	recv->msg.data = recv->mad;
 	recv->msg.len = rwc->mad_len;
+	recv->msg.body = NULL;
+	recv->msg.body_len = 0;
 	recv->msg.charge = 0;
 	recv->msg.release = release_recv;
 	memcpy(recv->mad, rwc->recv_buf.mad, rwc->mad_len);
 
-	umad_hdr_from_wc(&recv->msg.hdr, rwc->wc,
-			 rdma_cap_opa_mad(core->device, core->port_num));
-	recv->msg.hdr.id = agent->id;
 	why = UMAD_STAT_RECV_DROPPED_GID;
-	if (recv->msg.hdr.grh_present &&
-	    fill_grh(&recv->msg.hdr, core->device, core->port_num, rwc))
+	if (umad_recv_hdr(agent, rwc, &recv->msg.hdr))
 		goto drop_free;
 
 	why = UMAD_STAT_RECV_DROPPED_BUDGET;
@@ -225,7 +270,13 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 
 	if (rwc->wc->status != IB_WC_SUCCESS)
 		goto free;
-	recv = make_msg(agent, core, rwc);
+	/* The agent may receive before its registration has returned. */
+	WRITE_ONCE(agent->core, core);
+	if (agent->kernel_rmpp && umad_mad_is_rmpp_active(mad)) {
+		umad_rmpp_receive(agent, buf, rwc);
+		goto free;
+	}
+	recv = make_msg(agent, rwc);
 	if (!recv)
 		goto free;
 

@@ -51,6 +51,41 @@ bool umad_rxq_charge(struct umad_rxq *q, struct umad_msg *msg, size_t bytes)
 UMAD_EXPORT_FOR_KUNIT(umad_rxq_charge);
 
 /**
+ * umad_rxq_charge_always() - take a record's bytes from the budget, or beyond
+ * @q: the queue it will go to
+ * @msg: not charged yet
+ * @bytes: of memory it holds
+ *
+ * For what has been acknowledged to its sender and must not be dropped.
+ * Context: process; does not sleep.
+ */
+void umad_rxq_charge_always(struct umad_rxq *q, struct umad_msg *msg,
+			    size_t bytes)
+{
+	spin_lock(&q->lock);
+	q->charged += bytes;
+	msg->charge = bytes;
+	spin_unlock(&q->lock);
+}
+
+/**
+ * umad_rxq_has_room() - is anything of the budget left?
+ * @q: the queue
+ *
+ * Context: process; does not sleep.
+ * Return: true if so, and the queue lives.
+ */
+bool umad_rxq_has_room(struct umad_rxq *q)
+{
+	bool room;
+
+	spin_lock(&q->lock);
+	room = !q->dead && q->charged < q->budget;
+	spin_unlock(&q->lock);
+	return room;
+}
+
+/**
  * umad_rxq_push() - queue a record and wake who waits for one
  * @q: the queue
  * @msg: consumed on success

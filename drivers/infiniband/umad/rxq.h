@@ -11,12 +11,18 @@
 #include <linux/wait.h>
 #include <rdma/ib_user_mad.h>
 
+struct umad_segbuf;
+
 /**
  * struct umad_msg - one record for read()
  * @node: in &umad_rxq.list
  * @hdr: as read() copies it out, but for @length, which depends on the layout
- * @data: the MAD
+ * @data: the MAD, or the headers of a message of several segments
  * @len: bytes of @data
+ * @body: the data of such a message, or NULL
+ * @body_len: bytes of it
+ * @first: bytes that its first segment had: a reader with room for them gets
+ *	them, and hears how much room the whole needs
  * @charge: bytes it is charged to the queue's budget
  * @release: gives the record back
  */
@@ -25,6 +31,9 @@ struct umad_msg {
 	struct ib_user_mad_hdr hdr;
 	const void *data;
 	size_t len;
+	struct umad_segbuf *body;
+	size_t body_len;
+	size_t first;
 	size_t charge;
 	void (*release)(struct umad_msg *msg);
 };
@@ -53,6 +62,9 @@ struct umad_rxq {
 void umad_rxq_init(struct umad_rxq *q, size_t budget);
 bool __must_check umad_rxq_charge(struct umad_rxq *q, struct umad_msg *msg,
 				  size_t bytes);
+void umad_rxq_charge_always(struct umad_rxq *q, struct umad_msg *msg,
+			    size_t bytes);
+bool umad_rxq_has_room(struct umad_rxq *q);
 bool __must_check umad_rxq_push(struct umad_rxq *q, struct umad_msg *msg);
 struct umad_msg *umad_rxq_pop(struct umad_rxq *q);
 void umad_rxq_put_back(struct umad_rxq *q, struct umad_msg *msg);

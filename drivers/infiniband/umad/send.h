@@ -19,24 +19,37 @@
 struct umad_agent;
 struct umad_ah;
 struct umad_file;
+struct umad_rmpp_tx;
 struct work_struct;
 
 /**
- * struct umad_send - one MAD that a program has written
+ * struct umad_report - what read() returns when nobody answers
+ * @msg: record of the receive queue
+ * @mad: the common header of the MAD, as it was sent
+ */
+struct umad_report {
+	struct umad_msg msg;
+	struct ib_mad_hdr mad;
+};
+
+/**
+ * struct umad_send - one MAD, or message of several, that a program has written
  * @txn: its transaction; protected by &umad_file.lock
- * @refs: one while not DONE, one for each MAD in ib_core, one for a writer,
- *	one for @msg in the receive queue
+ * @refs: one while not DONE, one for each MAD in ib_core, one for each thread
+ *	that is busy with it. None outlives @agent
  * @file: constant
- * @agent: valid while not DONE, and in ib_core's handlers
+ * @agent: constant
  * @agent_node: in &umad_agent.sends; protected by &umad_file.lock
  * @late_node: in &umad_agent.late; protected by &umad_file.lock
- * @ah: has a reference while not DONE, and for each MAD in ib_core
+ * @ah: constant, has a reference
  * @waiting: the placeholder in ib_core, NULL when there is none; protected by
  *	&umad_file.lock, under which it is not freed
+ * @hdr: the program's header, constant
+ * @report: allocated beforehand, NULL when it was handed to the receive queue;
+ *	protected by &umad_file.lock
  * @mad: the whole MAD, kept only if it may be sent again
  * @mad_len: bytes of @mad
- * @mad_hdr: its common header, as sent
- * @msg: what read() returns if nobody answers
+ * @rmpp: the message it is, if it is one, or NULL; constant once posted
  */
 struct umad_send {
 	struct umad_txn txn;
@@ -47,18 +60,31 @@ struct umad_send {
 	struct list_head late_node;
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
+	struct ib_user_mad_hdr hdr;
+	struct umad_report *report;
 	void *mad;
 	size_t mad_len;
-	struct ib_mad_hdr mad_hdr;
-	struct umad_msg msg;
+	struct umad_rmpp_tx *rmpp;
 };
+
+/* For whatever must not be done where it becomes due. */
+extern struct workqueue_struct *umad_wq;
 
 int umad_send_init(void);
 void umad_send_exit(void);
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		  void *mad, size_t len);
-void umad_send_handler(struct ib_mad_agent *core,
-		       struct ib_mad_send_wc *wc);
+int umad_send_message(struct umad_file *file,
+		      const struct ib_user_mad_hdr *hdr,
+		      struct umad_rmpp_tx *tx);
+void umad_send_get(struct umad_send *send);
+void umad_send_put(struct umad_send *send);
+enum umad_txn_action umad_send_step(struct umad_send *send,
+				    enum umad_txn_event event, int wc_status,
+				    ktime_t now, bool *finish);
+void umad_send_finish(struct umad_send *send);
+void umad_send_post(struct umad_send *send, const void *mad, size_t len);
+void umad_send_arm(struct umad_file *file, ktime_t now);
 void umad_send_deadline_work(struct work_struct *work);
 void umad_send_cancel_all(struct umad_agent *agent);
 bool umad_send_answered(struct umad_agent *agent,

@@ -27,6 +27,13 @@ static const char * const stat_names[UMAD_STAT_COUNT] = {
 	[UMAD_STAT_RECV_DROPPED_GID] = "recv_dropped_gid",
 	[UMAD_STAT_RECV_DROPPED_DEAD] = "recv_dropped_dead",
 	[UMAD_STAT_READ_SHORT] = "read_short",
+	[UMAD_STAT_RMPP_SENT] = "rmpp_sent",
+	[UMAD_STAT_RMPP_UNDELIVERED] = "rmpp_undelivered",
+	[UMAD_STAT_RMPP_RESENT] = "rmpp_resent",
+	[UMAD_STAT_RMPP_RECEIVED] = "rmpp_received",
+	[UMAD_STAT_RMPP_UNRECEIVED] = "rmpp_unreceived",
+	[UMAD_STAT_RMPP_REFUSED] = "rmpp_refused",
+	[UMAD_STAT_RMPP_STRAY] = "rmpp_stray",
 };
 
 static struct dentry *debugfs_root;

@@ -8,7 +8,7 @@
 struct umad_port;
 
 /**
- * enum umad_stat - the counters of a port, all in MADs
+ * enum umad_stat - the counters of a port, in MADs if not said otherwise
  * @UMAD_STAT_SEND_POSTED: handed to ib_core for the first time
  * @UMAD_STAT_SEND_RETRIED: handed to ib_core again after a time-out
  * @UMAD_STAT_SEND_COMPLETED: answered, or sent when no response was expected
@@ -24,6 +24,13 @@ struct umad_port;
  * @UMAD_STAT_RECV_DROPPED_GID: dropped, sent to a GID this port has not
  * @UMAD_STAT_RECV_DROPPED_DEAD: dropped, their agent or file was going away
  * @UMAD_STAT_READ_SHORT: reads whose buffer was too short for the MAD
+ * @UMAD_STAT_RMPP_SENT: messages that their receiver has whole
+ * @UMAD_STAT_RMPP_UNDELIVERED: messages that it will not get
+ * @UMAD_STAT_RMPP_RESENT: segments sent more than once
+ * @UMAD_STAT_RMPP_RECEIVED: messages queued for read()
+ * @UMAD_STAT_RMPP_UNRECEIVED: messages begun and not completed
+ * @UMAD_STAT_RMPP_REFUSED: messages refused with STOP, for a bound or memory
+ * @UMAD_STAT_RMPP_STRAY: packets that belong to no message
  * @UMAD_STAT_COUNT: how many there are
  */
 enum umad_stat {
@@ -42,6 +49,13 @@ enum umad_stat {
 	UMAD_STAT_RECV_DROPPED_GID,
 	UMAD_STAT_RECV_DROPPED_DEAD,
 	UMAD_STAT_READ_SHORT,
+	UMAD_STAT_RMPP_SENT,
+	UMAD_STAT_RMPP_UNDELIVERED,
+	UMAD_STAT_RMPP_RESENT,
+	UMAD_STAT_RMPP_RECEIVED,
+	UMAD_STAT_RMPP_UNRECEIVED,
+	UMAD_STAT_RMPP_REFUSED,
+	UMAD_STAT_RMPP_STRAY,
 	UMAD_STAT_COUNT,
 };
 
@@ -63,6 +77,21 @@ struct umad_stats {
 static inline void umad_stat_inc(struct umad_stats *stats, enum umad_stat stat)
 {
 	atomic64_inc(&stats->value[stat]);
+}
+
+/**
+ * umad_stat_add() - count several
+ * @stats: of the port
+ * @stat: which
+ * @n: how many
+ *
+ * Context: any.
+ */
+static inline void umad_stat_add(struct umad_stats *stats, enum umad_stat stat,
+				 u32 n)
+{
+	if (n)
+		atomic64_add(n, &stats->value[stat]);
 }
 
 void umad_debugfs_init(void);

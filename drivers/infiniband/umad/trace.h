@@ -95,6 +95,7 @@ TRACE_DEFINE_ENUM(UMAD_TXN_EV_DEADLINE);
 TRACE_DEFINE_ENUM(UMAD_TXN_EV_SENT);
 TRACE_DEFINE_ENUM(UMAD_TXN_EV_FAILED);
 TRACE_DEFINE_ENUM(UMAD_TXN_EV_CANCEL);
+TRACE_DEFINE_ENUM(UMAD_TXN_EV_UNDELIVERED);
 
 #define umad_show_state(state)				\
 	__print_symbolic(state,				\
@@ -109,7 +110,8 @@ TRACE_DEFINE_ENUM(UMAD_TXN_EV_CANCEL);
 			 { UMAD_TXN_EV_DEADLINE, "deadline" },	\
 			 { UMAD_TXN_EV_SENT, "sent" },		\
 			 { UMAD_TXN_EV_FAILED, "failed" },	\
-			 { UMAD_TXN_EV_CANCEL, "cancel" })
+			 { UMAD_TXN_EV_CANCEL, "cancel" },	\
+			 { UMAD_TXN_EV_UNDELIVERED, "undelivered" })
 
 /* A transaction has taken an event; wc_status says why a send failed. */
 TRACE_EVENT(ib_umad_txn,

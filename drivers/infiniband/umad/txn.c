@@ -91,6 +91,7 @@ void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
 	txn->dest = *dest;
 	txn->timeout = timeout_ms > S32_MAX ? UMAD_TXN_FOREVER :
 					      ms_to_ktime(timeout_ms);
+	txn->held = false;
 	txn->retries_left = retries;
 	txn->state = UMAD_TXN_NEW;
 	timerqueue_init(&txn->deadline);
@@ -172,7 +173,7 @@ int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 
 	table->count++;
 	txn->state = txn->timeout ? UMAD_TXN_WAIT : UMAD_TXN_SEND;
-	if (txn->timeout && txn->timeout != UMAD_TXN_FOREVER)
+	if (txn->timeout && txn->timeout != UMAD_TXN_FOREVER && !txn->held)
 		set_deadline(table, txn, ktime_add(now, txn->timeout));
 	return 0;
 }
@@ -207,6 +208,56 @@ struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,
 	return found;
 }
 UMAD_EXPORT_FOR_KUNIT(umad_txn_find);
+
+/**
+ * umad_txn_find_to() - which send to that destination is this about?
+ * @table: of the file
+ * @key: of the MAD that was sent
+ * @dest: where it went
+ *
+ * Context: process, the table's lock held; does not sleep.
+ * Return: a transaction in state UMAD_TXN_WAIT or UMAD_TXN_SEND, or NULL.
+ */
+struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
+				  const struct umad_txn_key *key,
+				  const struct umad_txn_dest *dest)
+{
+	struct umad_txn *txn, *found = NULL;
+	struct rhlist_head *list, *pos;
+
+	lockdep_assert_held(table->lock);
+	rcu_read_lock();
+	list = rhltable_lookup(&table->hash, key, hash_params);
+	rhl_for_each_entry_rcu(txn, pos, list, hash_node) {
+		if (same_dest(&txn->dest, dest)) {
+			found = txn;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return found;
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_find_to);
+
+/**
+ * umad_txn_wait_until() - give a waiting transaction its last deadline
+ * @table: of the file
+ * @txn: in state UMAD_TXN_WAIT
+ * @expires: the time, or KTIME_MAX for none; no attempt follows it
+ *
+ * Context: process, the table's lock held; does not sleep.
+ */
+void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
+			 ktime_t expires)
+{
+	lockdep_assert_held(table->lock);
+	WARN_ON_ONCE(txn->state != UMAD_TXN_WAIT);
+	txn->retries_left = 0;
+	clear_deadline(table, txn);
+	if (expires != KTIME_MAX)
+		set_deadline(table, txn, expires);
+}
+UMAD_EXPORT_FOR_KUNIT(umad_txn_wait_until);
 
 /**
  * umad_txn_expired() - a transaction whose deadline has passed
@@ -303,6 +354,8 @@ static enum umad_txn_action step_wait(struct umad_txn_table *table,
 	case UMAD_TXN_EV_CANCEL:
 		set_state(table, txn, UMAD_TXN_DONE, now);
 		return UMAD_TXN_NONE;
+	case UMAD_TXN_EV_UNDELIVERED:
+		break;
 	}
 	set_state(table, txn, UMAD_TXN_DONE, now);
 	return UMAD_TXN_REPORT;
@@ -333,7 +386,9 @@ enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
 			return UMAD_TXN_STRAY;
 		if (event != UMAD_TXN_EV_DEADLINE)
 			set_state(table, txn, UMAD_TXN_DONE, now);
-		return UMAD_TXN_NONE;
+		/* Such a message is missed even if no answer was expected. */
+		return event == UMAD_TXN_EV_UNDELIVERED ? UMAD_TXN_REPORT :
+							  UMAD_TXN_NONE;
 	case UMAD_TXN_LATE:
 		set_state(table, txn, UMAD_TXN_DONE, now);
 		break;

@@ -39,6 +39,7 @@ enum umad_txn_state {
  * @UMAD_TXN_EV_SENT: its send is complete, and will catch no response
  * @UMAD_TXN_EV_FAILED: its send failed here, and will catch no response
  * @UMAD_TXN_EV_CANCEL: its owner gives it up
+ * @UMAD_TXN_EV_UNDELIVERED: its message of several segments did not arrive
  */
 enum umad_txn_event {
 	UMAD_TXN_EV_RESPONSE,
@@ -46,6 +47,7 @@ enum umad_txn_event {
 	UMAD_TXN_EV_SENT,
 	UMAD_TXN_EV_FAILED,
 	UMAD_TXN_EV_CANCEL,
+	UMAD_TXN_EV_UNDELIVERED,
 };
 
 /**
@@ -99,6 +101,7 @@ struct umad_txn_dest {
  * @dest: constant while in a table
  * @timeout: how long each attempt waits: 0 when no response is expected,
  *	UMAD_TXN_FOREVER, or else
+ * @held: set before umad_txn_add(): its deadline is set later
  * @retries_left: attempts still to be made; protected by the table's lock
  * @state: protected by the table's lock
  * @hash_node: in &umad_txn_table.hash
@@ -108,6 +111,7 @@ struct umad_txn {
 	struct umad_txn_key key;
 	struct umad_txn_dest dest;
 	ktime_t timeout;
+	bool held;
 	u32 retries_left;
 	enum umad_txn_state state;
 	struct rhlist_head hash_node;
@@ -138,6 +142,11 @@ int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 		 bool refuse_duplicate, ktime_t now);
 struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,
 			       u8 mgmt_class);
+struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
+				  const struct umad_txn_key *key,
+				  const struct umad_txn_dest *dest);
+void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
+			 ktime_t expires);
 struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now);
 ktime_t umad_txn_next_deadline(struct umad_txn_table *table);
 enum umad_txn_action umad_txn_step(struct umad_txn_table *table,

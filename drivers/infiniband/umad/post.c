@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "post.h"
+
+#include <linux/err.h>
+#include <linux/string.h>
+#include "ah.h"
+
+/* What stands in ib_mad_send_buf.context. */
+enum {
+	CONTEXT_OWNER,
+	CONTEXT_DONE,
+};
+
+/**
+ * umad_post_build() - make a MAD that ib_core can post
+ * @core: ib_core's agent, that stays registered meanwhile
+ * @ah: where it goes; the MAD has a reference until umad_post_free()
+ * @qpn: remote queue pair number
+ * @pkey_index: into the port's table
+ * @head: its first bytes
+ * @head_len: of them; what follows is zero, and the caller may fill it in
+ * @len: bytes of the MAD, at least what the class puts before its data
+ * @done: called when ib_core has done with it
+ * @owner: for @done
+ *
+ * Context: process; may sleep.
+ * Return: the MAD, that expects no response, or an ERR_PTR().
+ */
+struct ib_mad_send_buf *umad_post_build(struct ib_mad_agent *core,
+					struct umad_ah *ah, u32 qpn,
+					u16 pkey_index, const void *head,
+					size_t head_len, size_t len,
+					umad_done_fn done, void *owner)
+{
+	const struct ib_mad_hdr *mad_hdr = head;
+	int hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
+	struct ib_mad_send_buf *buf;
+
+	buf = ib_create_send_mad(core, qpn, pkey_index, 0, hdr_len,
+				 len - hdr_len, GFP_KERNEL,
+				 mad_hdr->base_version);
+	if (IS_ERR(buf))
+		return buf;
+
+	memcpy(buf->mad, head, head_len);
+	umad_ah_get(ah);
+	buf->ah = umad_ah_verbs(ah);
+	buf->context[CONTEXT_OWNER] = owner;
+	buf->context[CONTEXT_DONE] = done;
+	return buf;
+}
+
+/**
+ * umad_post_owner() - whose MAD is it?
+ * @buf: made by umad_post_build()
+ *
+ * Context: any.
+ * Return: the owner.
+ */
+void *umad_post_owner(const struct ib_mad_send_buf *buf)
+{
+	return buf->context[CONTEXT_OWNER];
+}
+
+/**
+ * umad_post_wait_for_ever() - let a MAD stay in ib_core and catch a response
+ * @buf: not posted yet
+ *
+ * Context: any.
+ */
+void umad_post_wait_for_ever(struct ib_mad_send_buf *buf)
+{
+	/* A negative int, to ib_core. */
+	buf->timeout_ms = -1;
+	buf->retries = 0;
+}
+
+/**
+ * umad_post_free() - undo umad_post_build()
+ * @buf: consumed; ib_core has done with it, or has not taken it
+ * @ah: that it was built with
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_post_free(struct ib_mad_send_buf *buf, struct umad_ah *ah)
+{
+	ib_free_send_mad(buf);
+	umad_ah_put(ah);
+}
+
+/**
+ * umad_send_handler() - ib_core has done with a MAD
+ * @core: ib_core's agent
+ * @wc: which one, and how it ended
+ *
+ * Context: process: the CQ's work, ib_core's work, or a thread that
+ * unregisters the agent. Does not wait for user space.
+ */
+void umad_send_handler(struct ib_mad_agent *core, struct ib_mad_send_wc *wc)
+{
+	umad_done_fn done = wc->send_buf->context[CONTEXT_DONE];
+
+	done(wc->send_buf, wc->status);
+}

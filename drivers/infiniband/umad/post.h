@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * MADs handed to ib_core: how one is made, and who hears that ib_core has
+ * done with it.
+ */
+#ifndef UMAD_POST_H
+#define UMAD_POST_H
+
+#include <rdma/ib_mad.h>
+
+struct umad_ah;
+
+/**
+ * typedef umad_done_fn - ib_core has done with a MAD
+ * @buf: the MAD; to be freed
+ * @status: how it ended
+ *
+ * Context: process; does not wait for user space.
+ */
+typedef void (*umad_done_fn)(struct ib_mad_send_buf *buf,
+			     enum ib_wc_status status);
+
+struct ib_mad_send_buf *umad_post_build(struct ib_mad_agent *core,
+					struct umad_ah *ah, u32 qpn,
+					u16 pkey_index, const void *head,
+					size_t head_len, size_t len,
+					umad_done_fn done, void *owner);
+void *umad_post_owner(const struct ib_mad_send_buf *buf);
+void umad_post_wait_for_ever(struct ib_mad_send_buf *buf);
+void umad_post_free(struct ib_mad_send_buf *buf, struct umad_ah *ah);
+void umad_send_handler(struct ib_mad_agent *core, struct ib_mad_send_wc *wc);
+
+#endif /* UMAD_POST_H */

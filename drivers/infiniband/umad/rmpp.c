@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Which engine a packet is for, when an engine's time has come. */
+#include <linux/types.h>
+#include "rmpp.h"
+
+#include <linux/err.h>
+#include <linux/limits.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include "agent.h"
+#include "ah.h"
+#include "device.h"
+#include "file.h"
+#include "post.h"
+#include "recv.h"
+#include "rmpp_recv.h"
+#include "rmpp_send.h"
+#include "send.h"
+
+/* Timers dealt with in one go with the file's lock held. */
+#define BATCH	16
+
+/* Run the work when the first timer is due, if it will not run before. */
+static void arm(struct umad_rmpp *rmpp)
+{
+	struct timerqueue_node *node = timerqueue_getnext(&rmpp->timers);
+	s64 ns;
+
+	if (!node || node->expires >= rmpp->armed)
+		return;
+	rmpp->armed = node->expires;
+	ns = max_t(s64, ktime_sub(node->expires, ktime_get()), 0);
+	mod_delayed_work(umad_wq, &rmpp->work, nsecs_to_jiffies(ns) + 1);
+}
+
+/**
+ * umad_rmpp_set_timer() - when an engine wants to be called
+ * @file: that has it
+ * @timer: the engine's
+ * @deadline: in nanoseconds, or U64_MAX for never
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_set_timer(struct umad_file *file, struct umad_rmpp_timer *timer,
+			 u64 deadline)
+{
+	struct umad_rmpp *rmpp = &file->rmpp;
+
+	lockdep_assert_held(&file->lock);
+	if (!RB_EMPTY_NODE(&timer->node.node)) {
+		if (deadline == timer->node.expires)
+			return;
+		timerqueue_del(&rmpp->timers, &timer->node);
+		timerqueue_init(&timer->node);
+	}
+	if (deadline == U64_MAX)
+		return;
+	timer->node.expires = deadline;
+	timerqueue_add(&rmpp->timers, &timer->node);
+	arm(rmpp);
+}
+
+/* A timer that is due, and what keeps its engine until it was called. */
+struct due {
+	struct umad_send *send;
+	struct umad_rmpp_rx *rx;
+	struct umad_agent *agent;
+};
+
+static unsigned int collect(struct umad_file *file, struct due *due)
+{
+	struct umad_rmpp *rmpp = &file->rmpp;
+	struct timerqueue_node *node;
+	struct umad_rmpp_timer *timer;
+	ktime_t now = ktime_get();
+	unsigned int n = 0;
+
+	spin_lock(&file->lock);
+	while (n < BATCH) {
+		node = timerqueue_getnext(&rmpp->timers);
+		if (!node || ktime_after(node->expires, now))
+			break;
+		timerqueue_del(&rmpp->timers, node);
+		timerqueue_init(node);
+		timer = container_of(node, struct umad_rmpp_timer, node);
+		due[n] = (struct due){};
+		if (timer->is_rx) {
+			due[n].rx = container_of(timer, struct umad_rmpp_rx,
+						 timer);
+			due[n].agent = due[n].rx->agent;
+		} else {
+			due[n].send = container_of(timer, struct umad_rmpp_tx,
+						   timer)->send;
+			due[n].agent = due[n].send->agent;
+		}
+		/* Closed: whoever closed it takes everything down. */
+		if (!umad_gate_enter(&due[n].agent->gate))
+			continue;
+		if (due[n].rx)
+			umad_rmpp_rx_get(due[n].rx);
+		else
+			umad_send_get(due[n].send);
+		n++;
+	}
+	spin_unlock(&file->lock);
+	return n;
+}
+
+static void timer_work(struct work_struct *work)
+{
+	struct umad_rmpp *rmpp = container_of(work, struct umad_rmpp,
+					      work.work);
+	struct umad_file *file = container_of(rmpp, struct umad_file, rmpp);
+	struct due due[BATCH];
+	unsigned int n, i;
+
+	do {
+		n = collect(file, due);
+		for (i = 0; i < n; i++) {
+			if (due[i].rx) {
+				umad_rmpp_rx_timer(due[i].rx);
+				umad_rmpp_rx_put(due[i].rx);
+			} else {
+				umad_rmpp_tx_timer(due[i].send);
+				umad_send_put(due[i].send);
+			}
+			umad_agent_leave(due[i].agent);
+		}
+		cond_resched();
+	} while (n);
+
+	spin_lock(&file->lock);
+	rmpp->armed = KTIME_MAX;
+	arm(rmpp);
+	spin_unlock(&file->lock);
+}
+
+/**
+ * umad_rmpp_init() - what a file needs for RMPP
+ * @rmpp: of a file
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int umad_rmpp_init(struct umad_rmpp *rmpp)
+{
+	INIT_LIST_HEAD(&rmpp->lingering);
+	timerqueue_init_head(&rmpp->timers);
+	INIT_DELAYED_WORK(&rmpp->work, timer_work);
+	rmpp->armed = KTIME_MAX;
+	return rhashtable_init(&rmpp->receivers, &umad_rmpp_rx_params);
+}
+
+/**
+ * umad_rmpp_destroy() - give back what a file had for RMPP
+ * @rmpp: of a file without agents
+ *
+ * Context: process; sleeps.
+ */
+void umad_rmpp_destroy(struct umad_rmpp *rmpp)
+{
+	cancel_delayed_work_sync(&rmpp->work);
+	WARN_ON_ONCE(rmpp->joining || rmpp->lingering_count ||
+		     timerqueue_getnext(&rmpp->timers));
+	rhashtable_destroy(&rmpp->receivers);
+}
+
+static void control_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	umad_post_free(buf, umad_post_owner(buf));
+}
+
+/**
+ * umad_rmpp_post_control() - send an ACK, a STOP or an ABORT
+ * @agent: inside its gate, or in a handler of ib_core
+ * @ah: to whom
+ * @hdr: its queue pair and P_Key index
+ * @head: MAD and class header
+ * @packet: RMPP header
+ *
+ * One that cannot be sent is as good as lost on the way.
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
+			    const struct ib_user_mad_hdr *hdr,
+			    const struct ib_mad_hdr *head,
+			    const struct rmpp_packet *packet)
+{
+	size_t len = ib_get_mad_data_offset(head->mgmt_class);
+	struct ib_mad_send_buf *buf;
+
+	buf = umad_post_build(agent->core, ah, be32_to_cpu(hdr->qpn),
+			      hdr->pkey_index, head, len, len, control_done,
+			      ah);
+	if (IS_ERR(buf))
+		return;
+	rmpp_format(buf->mad, packet);
+	if (ib_post_send_mad(buf, NULL))
+		umad_post_free(buf, ah);
+}
+
+/**
+ * struct stray - an answer to a packet that belongs to no message
+ * @work: resolves the address, which ib_core's receive work must not wait for
+ * @agent: inside its gate
+ * @hdr: whom it came from
+ * @head: headers of the answer
+ * @packet: RMPP header of the answer
+ */
+struct stray {
+	struct work_struct work;
+	struct umad_agent *agent;
+	struct ib_user_mad_hdr hdr;
+	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
+	struct rmpp_packet packet;
+};
+
+/* Under way on all ports; more are not worth an answer. */
+#define STRAYS_MAX	256
+static atomic_t strays = ATOMIC_INIT(0);
+
+static void stray_work(struct work_struct *work)
+{
+	struct stray *stray = container_of(work, struct stray, work);
+	struct umad_agent *agent = stray->agent;
+	struct umad_ah *ah;
+
+	ah = umad_ah_create(agent->core->qp->pd, agent->file->port->port_num,
+			    &stray->hdr);
+	if (!IS_ERR(ah)) {
+		umad_rmpp_post_control(agent, ah, &stray->hdr,
+				       (struct ib_mad_hdr *)stray->head,
+				       &stray->packet);
+		umad_ah_put(ah);
+	}
+	umad_agent_leave(agent);
+	kfree(stray);
+	atomic_dec(&strays);
+}
+
+/**
+ * umad_rmpp_answer_stray() - tell a sender that its packet is refused
+ * @agent: that received it
+ * @rwc: the packet
+ * @type: IB_MGMT_RMPP_TYPE_STOP or _ABORT
+ * @status: RMPPStatus
+ *
+ * Context: process, ib_core's receive handler.
+ */
+void umad_rmpp_answer_stray(struct umad_agent *agent,
+			    const struct ib_mad_recv_wc *rwc, u8 type,
+			    u8 status)
+{
+	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
+	struct ib_mad_hdr *head;
+	struct stray *stray;
+
+	if (atomic_inc_return(&strays) > STRAYS_MAX)
+		goto err_count;
+	stray = kzalloc(sizeof(*stray), GFP_KERNEL | __GFP_NOWARN);
+	if (!stray)
+		goto err_count;
+	if (umad_recv_hdr(agent, rwc, &stray->hdr) ||
+	    !umad_gate_enter(&agent->gate))
+		goto err_free;
+
+	memcpy(stray->head, mad, ib_get_mad_data_offset(mad->mgmt_class));
+	head = (struct ib_mad_hdr *)stray->head;
+	head->method ^= IB_MGMT_METHOD_RESP;
+	stray->packet.version = IB_MGMT_RMPP_VERSION;
+	stray->packet.type = type;
+	stray->packet.status = status;
+	stray->agent = agent;
+	INIT_WORK(&stray->work, stray_work);
+	queue_work(umad_wq, &stray->work);
+	return;
+
+err_free:
+	kfree(stray);
+err_count:
+	atomic_dec(&strays);
+}
+
+/* A placeholder that a packet has used up: ib_core completes it now. */
+static void forget_placeholder(struct ib_mad_send_buf *buf)
+{
+	struct umad_send *send = umad_post_owner(buf);
+
+	spin_lock(&send->file->lock);
+	if (send->waiting == buf)
+		send->waiting = NULL;
+	spin_unlock(&send->file->lock);
+}
+
+/**
+ * umad_rmpp_receive() - an RMPP packet has been received
+ * @agent: with RMPP done here
+ * @buf: the MAD sent that ib_core takes it for the answer of, or NULL
+ * @rwc: the packet, Active; stays the caller's
+ *
+ * Context: process, ib_core's receive handler.
+ */
+void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+		       const struct ib_mad_recv_wc *rwc)
+{
+	const struct ib_rmpp_mad *mad;
+	struct rmpp_packet packet;
+	bool turn_around;
+	u8 status;
+
+	mad = (const struct ib_rmpp_mad *)rwc->recv_buf.mad;
+	if (buf)
+		forget_placeholder(buf);
+	rmpp_parse(mad, &packet);
+	if (packet.version == IB_MGMT_RMPP_VERSION &&
+	    packet.type == IB_MGMT_RMPP_TYPE_DATA) {
+		umad_rmpp_rx_data(agent, rwc, &packet);
+		return;
+	}
+
+	/* It looks like an ACK of our answer, and is one of their request. */
+	turn_around = packet.type == IB_MGMT_RMPP_TYPE_ACK && !packet.seg;
+	if (turn_around && umad_rmpp_rx_receive(agent, rwc, &packet))
+		return;
+	if (umad_rmpp_tx_receive(agent, rwc, &packet) ||
+	    umad_rmpp_rx_receive(agent, rwc, &packet))
+		return;
+	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_STRAY);
+	if (rmpp_rx_check_start(&packet, &status) == RMPP_RX_ABORT)
+		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
+				       status);
+}

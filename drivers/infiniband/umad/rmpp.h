@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * RMPP in the module: what joins the pure engines (rmpp_tx.h, rmpp_rx.h) to
+ * files, agents, memory, timers and ib_core. All engine calls are made with
+ * the file's lock held.
+ */
+#ifndef UMAD_RMPP_H
+#define UMAD_RMPP_H
+
+#include <linux/rhashtable-types.h>
+#include <linux/timerqueue.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_user_mad.h>
+#include "rmpp_wire.h"
+
+struct ib_mad_recv_wc;
+struct ib_mad_send_buf;
+struct umad_agent;
+struct umad_ah;
+struct umad_file;
+
+/* Bytes of the longest headers before a segment's data. */
+#define UMAD_RMPP_HDR_MAX	64
+
+/**
+ * struct umad_rmpp_timer - a deadline of an engine's
+ * @node: in &umad_rmpp.timers, protected by &umad_file.lock
+ * @is_rx: it is in a struct umad_rmpp_rx, not in a struct umad_rmpp_tx
+ */
+struct umad_rmpp_timer {
+	struct timerqueue_node node;
+	bool is_rx;
+};
+
+/**
+ * struct umad_rmpp - what a file has of RMPP, protected by &umad_file.lock
+ * @receivers: struct umad_rmpp_rx by key
+ * @lingering: complete ones, the one that has been for longest first
+ * @joining_bytes: memory of messages that are being joined
+ * @joining: how many those are
+ * @lingering_count: how many are in @lingering
+ * @timers: deadlines of all engines
+ * @work: runs at the first of them
+ * @armed: when @work will run, or KTIME_MAX
+ */
+struct umad_rmpp {
+	struct rhashtable receivers;
+	struct list_head lingering;
+	u64 joining_bytes;
+	unsigned int joining;
+	unsigned int lingering_count;
+	struct timerqueue_head timers;
+	struct delayed_work work;
+	ktime_t armed;
+};
+
+int umad_rmpp_init(struct umad_rmpp *rmpp);
+void umad_rmpp_destroy(struct umad_rmpp *rmpp);
+void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+		       const struct ib_mad_recv_wc *rwc);
+void umad_rmpp_set_timer(struct umad_file *file, struct umad_rmpp_timer *timer,
+			 u64 deadline);
+void umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
+			    const struct ib_user_mad_hdr *hdr,
+			    const struct ib_mad_hdr *head,
+			    const struct rmpp_packet *packet);
+void umad_rmpp_answer_stray(struct umad_agent *agent,
+			    const struct ib_mad_recv_wc *rwc, u8 type,
+			    u8 status);
+
+#endif /* UMAD_RMPP_H */

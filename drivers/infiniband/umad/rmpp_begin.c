@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Whether a message to us may begin: who asked for it, and the bounds. */
+#include <linux/types.h>
+#include "rmpp_recv.h"
+
+#include <linux/err.h>
+#include <linux/memcontrol.h>
+#include <linux/moduleparam.h>
+#include <linux/rhashtable.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "agent.h"
+#include "device.h"
+#include "file.h"
+#include "recv.h"
+#include "rmpp_send.h"
+#include "segbuf.h"
+#include "send.h"
+
+static unsigned long rmpp_max_message = 256UL << 20;
+module_param(rmpp_max_message, ulong, 0644);
+MODULE_PARM_DESC(rmpp_max_message,
+		 "Bytes one RMPP message may have, sent or received (default: 256 MiB)");
+
+static unsigned long rmpp_file_bytes = 512UL << 20;
+module_param(rmpp_file_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_file_bytes,
+		 "Bytes of RMPP messages being joined for one file (default: 512 MiB)");
+
+static unsigned long rmpp_port_bytes = 1024UL << 20;
+module_param(rmpp_port_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_port_bytes,
+		 "Bytes of RMPP messages being joined for one port (default: 1 GiB)");
+
+static unsigned int rmpp_file_transfers = 1024;
+module_param(rmpp_file_transfers, uint, 0644);
+MODULE_PARM_DESC(rmpp_file_transfers,
+		 "RMPP messages being joined for one file (default: 1024)");
+
+static unsigned int rmpp_port_transfers = 4096;
+module_param(rmpp_port_transfers, uint, 0644);
+MODULE_PARM_DESC(rmpp_port_transfers,
+		 "RMPP messages being joined for one port (default: 4096)");
+
+/**
+ * umad_rmpp_max_message() - how long a message may be
+ *
+ * Context: any.
+ * Return: bytes, with the first segment's headers.
+ */
+size_t umad_rmpp_max_message(void)
+{
+	return READ_ONCE(rmpp_max_message);
+}
+
+/**
+ * umad_rmpp_over_bytes() - do the messages being joined take too much memory?
+ * @file: whose, and whose port's
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true if so.
+ */
+bool umad_rmpp_over_bytes(struct umad_file *file)
+{
+	u64 port_bytes = atomic64_read(&file->port->rmpp_joining_bytes);
+
+	lockdep_assert_held(&file->lock);
+	return file->rmpp.joining_bytes > READ_ONCE(rmpp_file_bytes) ||
+	       port_bytes > READ_ONCE(rmpp_port_bytes);
+}
+
+static bool may_begin(struct umad_file *file)
+{
+	unsigned int joining = atomic_read(&file->port->rmpp_joining);
+
+	lockdep_assert_held(&file->lock);
+	return file->rmpp.joining < READ_ONCE(rmpp_file_transfers) &&
+	       joining < READ_ONCE(rmpp_port_transfers) &&
+	       !umad_rmpp_over_bytes(file) && umad_rxq_has_room(&file->rxq);
+}
+
+/*
+ * Whose request does it answer? NULL: nobody's, and a message that nobody
+ * asked for is not begun. With a reference.
+ */
+static struct umad_send *find_request(struct umad_agent *agent,
+				      const struct umad_rmpp_key *from)
+{
+	const struct umad_txn_key key = {
+		.tid = from->tid,
+		.mgmt_class = from->mgmt_class,
+	};
+	struct umad_txn_dest dest = { .lid = from->lid, .grh = from->grh };
+	struct umad_send *send;
+	struct umad_txn *txn;
+
+	lockdep_assert_held(&agent->file->lock);
+	memcpy(dest.gid, from->gid, sizeof(dest.gid));
+	txn = umad_txn_find_to(&agent->file->txns, &key, &dest);
+	if (!txn || txn->state != UMAD_TXN_WAIT)
+		return NULL;
+	send = container_of(txn, struct umad_send, txn);
+	if (send->agent != agent)
+		return NULL;
+	umad_send_get(send);
+	return send;
+}
+
+static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
+				     const struct ib_mad_recv_wc *rwc,
+				     const struct umad_rmpp_key *key)
+{
+	struct umad_file *file = agent->file;
+	struct mem_cgroup *old = set_active_memcg(file->memcg);
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN;
+	struct umad_rx_msg *msg;
+	struct umad_rmpp_rx *rx;
+
+	rx = kzalloc(sizeof(*rx), gfp);
+	msg = kzalloc(sizeof(*msg), gfp);
+	if (msg)
+		msg->msg.body = umad_segbuf_alloc();
+	set_active_memcg(old);
+	if (!rx || !msg || !msg->msg.body)
+		goto err;
+
+	rx->key = *key;
+	rx->agent = agent;
+	rx->msg = msg;
+	refcount_set(&rx->refs, 1);
+	INIT_LIST_HEAD(&rx->linger_node);
+	INIT_WORK(&rx->work, umad_rmpp_rx_answer_work);
+	timerqueue_init(&rx->timer.node);
+	rx->timer.is_rx = true;
+	if (umad_recv_hdr(agent, rwc, &rx->from))
+		goto err;
+	return rx;
+err:
+	kfree(rx);
+	if (msg)
+		umad_rx_msg_release(&msg->msg);
+	return NULL;
+}
+
+static void rx_setup(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
+{
+	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
+	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
+	struct umad_send *send = rx->send;
+	struct rmpp_layout layout;
+	u32 window = 1;
+
+	layout = rmpp_layout_of(mad->mgmt_class, rwc->mad_seg_size);
+	if (send && send->rmpp)
+		window = send->rmpp->response_window;
+	rmpp_rx_init(&rx->engine, &layout, umad_rmpp_max_message(), window,
+		     ktime_get_ns());
+	memcpy(rx->msg->head, mad, layout.hdr);
+	memcpy(rx->head, mad, layout.hdr);
+	/* ACK, STOP and ABORT go the other way (IBA 13.6.2). */
+	head->method ^= IB_MGMT_METHOD_RESP;
+}
+
+/* Into the table, unless a bound or the agent's end forbids it. */
+static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
+{
+	struct umad_agent *agent = rx->agent;
+	struct umad_file *file = agent->file;
+	int ret;
+
+	spin_lock(&file->lock);
+	ret = -ESHUTDOWN;
+	if (agent->dying)
+		goto out;
+	ret = -ENOSPC;
+	if (!may_begin(file))
+		goto out;
+	if (ib_response_mad(&rwc->recv_buf.mad->mad_hdr)) {
+		ret = -ENOENT;
+		rx->send = find_request(agent, &rx->key);
+		if (!rx->send)
+			goto out;
+	}
+	rx_setup(rx, rwc);
+	ret = rhashtable_insert_fast(&file->rmpp.receivers, &rx->node,
+				     umad_rmpp_rx_params);
+	if (ret)
+		goto out;
+	rx->listed = true;
+	list_add_tail(&rx->agent_node, &agent->receivers);
+	file->rmpp.joining++;
+	atomic_inc(&file->port->rmpp_joining);
+	/* For the caller. */
+	umad_rmpp_rx_get(rx);
+out:
+	spin_unlock(&file->lock);
+	return ret;
+}
+
+/**
+ * umad_rmpp_rx_begin() - begin to receive a message, or say why not
+ * @agent: that it is for
+ * @rwc: a DATA packet that belongs to no message
+ * @packet: its RMPP header
+ * @key: of the message that it would be
+ *
+ * Context: process, ib_core's receive handler.
+ * Return: the message with a reference, the packet not dealt with yet; NULL
+ * when it is refused, or not worth an answer.
+ */
+struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
+					const struct ib_mad_recv_wc *rwc,
+					const struct rmpp_packet *packet,
+					const struct umad_rmpp_key *key)
+{
+	struct umad_stats *stats = &agent->file->port->stats;
+	struct umad_rmpp_rx *rx;
+	u8 status;
+	int ret = -ENOMEM;
+
+	switch (rmpp_rx_check_start(packet, &status)) {
+	case RMPP_RX_STORE:
+		break;
+	case RMPP_RX_ABORT:
+		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
+				       status);
+		fallthrough;
+	default:
+		umad_stat_inc(stats, UMAD_STAT_RMPP_STRAY);
+		return NULL;
+	}
+
+	rx = rx_alloc(agent, rwc, key);
+	if (rx)
+		ret = rx_list(rx, rwc);
+	if (!ret) {
+		if (rx->send)
+			umad_rmpp_tx_answered(rx->send);
+		return rx;
+	}
+	if (rx)
+		umad_rmpp_rx_put(rx);
+	if (ret == -ENOENT) {
+		umad_stat_inc(stats, UMAD_STAT_RECV_UNMATCHED);
+	} else if (ret != -ESHUTDOWN) {
+		umad_stat_inc(stats, UMAD_STAT_RMPP_REFUSED);
+		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_STOP,
+				       IB_MGMT_RMPP_STATUS_RESX);
+	}
+	return NULL;
+}
+

@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/types.h>
+#include "rmpp_recv.h"
+
+#include <linux/err.h>
+#include <linux/limits.h>
+#include <linux/memcontrol.h>
+#include <linux/moduleparam.h>
+#include <linux/rhashtable.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "agent.h"
+#include "ah.h"
+#include "device.h"
+#include "file.h"
+#include "recv.h"
+#include "rmpp_send.h"
+#include "segbuf.h"
+#include "send.h"
+
+/* Complete messages of a file that still answer what is repeated. */
+#define LINGERING_MAX		1024
+/*
+ * A response that has begun may take this long for each further segment, in
+ * ms, if the caller's time-out is shorter: an in-tree sender needs 2 s to
+ * notice a loss.
+ */
+#define SEGMENT_PATIENCE_MS	5000
+
+const struct rhashtable_params umad_rmpp_rx_params = {
+	.key_len = sizeof(struct umad_rmpp_key),
+	.key_offset = offsetof(struct umad_rmpp_rx, key),
+	.head_offset = offsetof(struct umad_rmpp_rx, node),
+	.automatic_shrinking = true,
+};
+
+/**
+ * umad_rx_msg_release() - give a message back
+ * @msg: in a &struct umad_rx_msg; consumed
+ *
+ * Context: process; may sleep.
+ */
+void umad_rx_msg_release(struct umad_msg *msg)
+{
+	umad_segbuf_free(msg->body);
+	kfree(container_of(msg, struct umad_rx_msg, msg));
+}
+
+/**
+ * umad_rmpp_rx_get() - take a reference
+ * @rx: to be kept
+ *
+ * Context: any.
+ */
+void umad_rmpp_rx_get(struct umad_rmpp_rx *rx)
+{
+	refcount_inc(&rx->refs);
+}
+
+/**
+ * umad_rmpp_rx_put() - drop a reference
+ * @rx: consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_rx_put(struct umad_rmpp_rx *rx)
+{
+	if (!refcount_dec_and_test(&rx->refs))
+		return;
+	if (rx->ah)
+		umad_ah_put(rx->ah);
+	if (rx->msg)
+		umad_rx_msg_release(&rx->msg->msg);
+	if (rx->send)
+		umad_send_put(rx->send);
+	kfree(rx);
+}
+
+/**
+ * umad_rmpp_key_of() - whose message a packet belongs to
+ * @key: filled in
+ * @agent: that it was routed to
+ * @rwc: the packet
+ *
+ * By GID when there is a GRH: on RoCE all LIDs are 0, and behind a router
+ * many nodes share one.
+ * Context: any.
+ */
+void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
+		      const struct ib_mad_recv_wc *rwc)
+{
+	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
+	union ib_gid sgid;
+
+	memset(key, 0, sizeof(*key));
+	key->tid = mad->tid;
+	key->qpn = cpu_to_be32(rwc->wc->src_qp);
+	key->lid = cpu_to_be16(rwc->wc->slid & 0xffff);
+	key->mgmt_class = mad->mgmt_class;
+	key->class_version = mad->class_version;
+	key->method = mad->method;
+	key->grh = !!(rwc->wc->wc_flags & IB_WC_GRH);
+	if (key->grh && !umad_recv_sgid(agent, rwc, &sgid))
+		memcpy(key->gid, sgid.raw, sizeof(key->gid));
+}
+
+/**
+ * umad_rmpp_rx_window() - segments one sender may send unacknowledged
+ * @port: whose receive queue all share
+ *
+ * Context: any.
+ * Return: segments, at least one.
+ */
+u32 umad_rmpp_rx_window(struct umad_port *port)
+{
+	int active = max(atomic_read(&port->rmpp_joining), 1);
+
+	return clamp_t(u32, port->rmpp_credit / active, 1,
+		       RMPP_RX_WINDOW_MAX);
+}
+
+/* It is joined, or will not be: off the accounts. */
+static void end_joining(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	file->rmpp.joining--;
+	atomic_dec(&file->port->rmpp_joining);
+	file->rmpp.joining_bytes -= rx->charged;
+	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
+	rx->charged = 0;
+}
+
+/* Out of the table and the lists; true: put the table's reference, later. */
+static bool unlist(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	if (!rx->listed)
+		return false;
+	rx->listed = false;
+	rhashtable_remove_fast(&file->rmpp.receivers, &rx->node,
+			       umad_rmpp_rx_params);
+	list_del(&rx->agent_node);
+	if (list_empty(&rx->linger_node)) {
+		end_joining(rx);
+	} else {
+		list_del_init(&rx->linger_node);
+		file->rmpp.lingering_count--;
+	}
+	umad_rmpp_set_timer(file, &rx->timer, U64_MAX);
+	return true;
+}
+
+static void format_answer(struct umad_rmpp_rx *rx, struct rmpp_packet *packet)
+{
+	if (rx->engine.state != RMPP_RX_DEAD) {
+		rmpp_rx_format_ack(&rx->engine, packet);
+		return;
+	}
+	*packet = (struct rmpp_packet){
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = rx->engine.status == IB_MGMT_RMPP_STATUS_RESX ?
+			IB_MGMT_RMPP_TYPE_STOP : IB_MGMT_RMPP_TYPE_ABORT,
+		.status = rx->engine.status,
+	};
+}
+
+/*
+ * Send what is due: where we stand, or why it ends. The first time the
+ * address has to be resolved, which takes a work of our own: ib_core's
+ * receive work must not wait for that. Inside the agent's gate or a handler.
+ */
+static void answer(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+	struct rmpp_packet packet;
+	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
+
+	spin_lock(&file->lock);
+	if (!rx->ah) {
+		if (!rx->work_queued && umad_gate_enter(&rx->agent->gate)) {
+			rx->work_queued = true;
+			umad_rmpp_rx_get(rx);
+			queue_work(umad_wq, &rx->work);
+		}
+		spin_unlock(&file->lock);
+		return;
+	}
+	format_answer(rx, &packet);
+	spin_unlock(&file->lock);
+	umad_rmpp_post_control(rx->agent, rx->ah, &rx->from, head, &packet);
+}
+
+/**
+ * umad_rmpp_rx_answer_work() - resolve the sender's address, and answer
+ * @work: &umad_rmpp_rx.work
+ *
+ * Context: process, on the module's own queue; sleeps.
+ */
+void umad_rmpp_rx_answer_work(struct work_struct *work)
+{
+	struct umad_rmpp_rx *rx = container_of(work, struct umad_rmpp_rx, work);
+	struct umad_agent *agent = rx->agent;
+	struct umad_file *file = agent->file;
+	struct umad_ah *ah;
+
+	ah = umad_ah_create(agent->core->qp->pd, file->port->port_num,
+			    &rx->from);
+	spin_lock(&file->lock);
+	rx->work_queued = false;
+	if (!IS_ERR(ah))
+		rx->ah = ah;
+	spin_unlock(&file->lock);
+	/* Without an address the sender asks again, or gives up. */
+	if (!IS_ERR(ah))
+		answer(rx);
+	umad_rmpp_rx_put(rx);
+	umad_gate_leave(&agent->gate);
+}
+
+/* The segment's bytes into the pages, and the pages onto the account. */
+static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
+		 const struct rmpp_packet *packet)
+{
+	const struct rmpp_layout *layout = &rx->engine.layout;
+	const void *mad = rwc->recv_buf.mad;
+	struct umad_file *file = rx->agent->file;
+	struct umad_segbuf *body = rx->msg->msg.body;
+	struct mem_cgroup *old = set_active_memcg(file->memcg);
+	size_t before = body->bytes;
+	size_t len;
+	int ret;
+
+	/* OPA's last MAD may be short; what is missing reads as zero. */
+	len = min_t(size_t, layout->data, rwc->mad_len - layout->hdr);
+	ret = umad_segbuf_write(body, (size_t)(packet->seg - 1) * layout->data,
+				mad + layout->hdr, len);
+	set_active_memcg(old);
+
+	spin_lock(&file->lock);
+	if (rx->listed) {
+		rx->charged += body->bytes - before;
+		file->rmpp.joining_bytes += body->bytes - before;
+		atomic64_add(body->bytes - before,
+			     &file->port->rmpp_joining_bytes);
+		if (!ret && body->bytes > before &&
+		    umad_rmpp_over_bytes(file))
+			ret = -ENOSPC;
+	}
+	spin_unlock(&file->lock);
+	return ret;
+}
+
+/* A response is on its way: its request waits for the next segment now. */
+static bool keep_request(struct umad_rmpp_rx *rx, ktime_t now)
+{
+	struct umad_file *file = rx->agent->file;
+	struct umad_txn *txn;
+	ktime_t wait;
+
+	if (!rx->send)
+		return true;
+	txn = &rx->send->txn;
+	if (txn->state != UMAD_TXN_WAIT)
+		return false;
+	if (txn->timeout == UMAD_TXN_FOREVER)
+		return true;
+	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
+	umad_txn_wait_until(&file->txns, txn, ktime_add(now, wait));
+	umad_send_arm(file, now);
+	return true;
+}
+
+/*
+ * The message is whole: give it to the program, if it still wants it. Returns
+ * what has lingered for too long meanwhile, to be put inside its agent's gate.
+ */
+static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
+{
+	struct umad_agent *agent = rx->agent;
+	struct umad_file *file = agent->file;
+	struct umad_stats *stats = &file->port->stats;
+	struct umad_rx_msg *msg = rx->msg;
+	struct umad_rmpp_rx *oldest = NULL;
+	bool wanted = !agent->dying;
+
+	lockdep_assert_held(&file->lock);
+	if (rx->send)
+		wanted = umad_send_step(rx->send, UMAD_TXN_EV_RESPONSE, 0,
+					ktime_get(), finish) ==
+			 UMAD_TXN_DELIVER;
+	end_joining(rx);
+	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
+	if (++file->rmpp.lingering_count > LINGERING_MAX) {
+		oldest = list_first_entry(&file->rmpp.lingering,
+					  struct umad_rmpp_rx, linger_node);
+		/* Closed: whoever closed it takes it down. */
+		if (umad_gate_enter(&oldest->agent->gate))
+			unlist(oldest);
+		else
+			oldest = NULL;
+	}
+
+	if (!wanted) {
+		umad_stat_inc(stats, UMAD_STAT_RECV_UNMATCHED);
+		return oldest;
+	}
+	rx->msg = NULL;
+	msg->msg.hdr = rx->from;
+	msg->msg.data = msg->head;
+	msg->msg.len = rx->engine.layout.hdr;
+	msg->msg.body_len = rmpp_rx_data_len(&rx->engine);
+	msg->msg.first = rx->engine.layout.hdr + rx->engine.layout.data;
+	msg->msg.release = umad_rx_msg_release;
+	umad_rxq_charge_always(&file->rxq, &msg->msg,
+			       msg->msg.body->bytes + sizeof(*msg));
+	if (umad_rxq_push(&file->rxq, &msg->msg)) {
+		umad_stat_inc(stats, UMAD_STAT_RECV_DELIVERED);
+		umad_stat_inc(stats, UMAD_STAT_RMPP_RECEIVED);
+	} else {
+		umad_stat_inc(stats, UMAD_STAT_RECV_DROPPED_DEAD);
+		umad_rxq_free(&file->rxq, &msg->msg);
+	}
+	return oldest;
+}
+
+static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
+				   const struct rmpp_packet *packet)
+{
+	struct umad_file *file = rx->agent->file;
+	struct umad_send *send = rx->send;
+	struct umad_rmpp_rx *oldest = NULL;
+	enum rmpp_rx_verdict verdict;
+	ktime_t now = ktime_get();
+	struct umad_agent *agent;
+	bool finish = false;
+
+	spin_lock(&file->lock);
+	if (!rx->listed) {
+		verdict = RMPP_RX_DROP;
+	} else if (!keep_request(rx, now)) {
+		/* The request was given up. */
+		verdict = rmpp_rx_cancel(&rx->engine,
+					 IB_MGMT_RMPP_STATUS_T2L);
+	} else {
+		verdict = rmpp_rx_stored(&rx->engine, packet,
+					 umad_rmpp_rx_window(file->port),
+					 ktime_to_ns(now));
+		if (rx->engine.state == RMPP_RX_DONE)
+			oldest = complete_rx(rx, &finish);
+	}
+	spin_unlock(&file->lock);
+
+	if (finish)
+		umad_send_finish(send);
+	if (oldest) {
+		agent = oldest->agent;
+		umad_rmpp_rx_put(oldest);
+		umad_agent_leave(agent);
+	}
+	return verdict;
+}
+
+/* Do what the engine says, set its timer, and let it go if it is dead. */
+static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
+{
+	struct umad_file *file = rx->agent->file;
+	bool unlisted = false;
+
+	if (verdict == RMPP_RX_ACK || verdict == RMPP_RX_ABORT ||
+	    verdict == RMPP_RX_STOP)
+		answer(rx);
+
+	spin_lock(&file->lock);
+	if (rx->listed && rx->engine.state == RMPP_RX_DEAD) {
+		if (list_empty(&rx->linger_node))
+			umad_stat_inc(&file->port->stats,
+				      UMAD_STAT_RMPP_UNRECEIVED);
+		unlisted = unlist(rx);
+	} else if (rx->listed) {
+		umad_rmpp_set_timer(file, &rx->timer,
+				    rmpp_rx_deadline(&rx->engine));
+	}
+	spin_unlock(&file->lock);
+	if (unlisted)
+		umad_rmpp_rx_put(rx);
+}
+
+static struct umad_rmpp_rx *rx_find(struct umad_file *file,
+				    const struct umad_rmpp_key *key)
+{
+	struct umad_rmpp_rx *rx;
+
+	lockdep_assert_held(&file->lock);
+	rx = rhashtable_lookup_fast(&file->rmpp.receivers, key,
+				    umad_rmpp_rx_params);
+	if (rx)
+		umad_rmpp_rx_get(rx);
+	return rx;
+}
+
+/* A packet for a message that has begun. */
+static void rx_packet(struct umad_rmpp_rx *rx,
+		      const struct ib_mad_recv_wc *rwc,
+		      const struct rmpp_packet *packet)
+{
+	struct umad_file *file = rx->agent->file;
+	enum rmpp_rx_verdict verdict;
+	int ret;
+
+	spin_lock(&file->lock);
+	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
+	if (verdict == RMPP_RX_STORE && rwc->mad_len < rx->engine.layout.hdr)
+		verdict = RMPP_RX_DROP;
+	spin_unlock(&file->lock);
+
+	if (verdict == RMPP_RX_STORE) {
+		ret = store(rx, rwc, packet);
+		if (!ret) {
+			verdict = stored(rx, packet);
+		} else {
+			umad_stat_inc(&file->port->stats,
+				      UMAD_STAT_RMPP_REFUSED);
+			spin_lock(&file->lock);
+			verdict = rmpp_rx_no_room(&rx->engine);
+			spin_unlock(&file->lock);
+		}
+	}
+	act(rx, verdict);
+}
+
+/**
+ * umad_rmpp_rx_data() - a DATA packet has been received
+ * @agent: that it was routed to
+ * @rwc: the packet
+ * @packet: its RMPP header
+ *
+ * Context: process, ib_core's receive handler.
+ */
+void umad_rmpp_rx_data(struct umad_agent *agent,
+		       const struct ib_mad_recv_wc *rwc,
+		       const struct rmpp_packet *packet)
+{
+	struct umad_rmpp_key key;
+	struct umad_rmpp_rx *rx;
+
+	umad_rmpp_key_of(&key, agent, rwc);
+	spin_lock(&agent->file->lock);
+	rx = rx_find(agent->file, &key);
+	spin_unlock(&agent->file->lock);
+	if (!rx)
+		rx = umad_rmpp_rx_begin(agent, rwc, packet, &key);
+	if (!rx)
+		return;
+	rx_packet(rx, rwc, packet);
+	umad_rmpp_rx_put(rx);
+}
+
+/**
+ * umad_rmpp_rx_receive() - is this packet the sender's of a message to us?
+ * @agent: that it was routed to
+ * @rwc: the packet
+ * @packet: its RMPP header, not of DATA
+ *
+ * Context: process, ib_core's receive handler.
+ * Return: true if it is; it has been dealt with.
+ */
+bool umad_rmpp_rx_receive(struct umad_agent *agent,
+			  const struct ib_mad_recv_wc *rwc,
+			  const struct rmpp_packet *packet)
+{
+	struct umad_rmpp_key key;
+	struct umad_rmpp_rx *rx;
+
+	umad_rmpp_key_of(&key, agent, rwc);
+	spin_lock(&agent->file->lock);
+	rx = rx_find(agent->file, &key);
+	spin_unlock(&agent->file->lock);
+	if (!rx)
+		return false;
+	rx_packet(rx, rwc, packet);
+	umad_rmpp_rx_put(rx);
+	return true;
+}
+
+/**
+ * umad_rmpp_rx_timer() - the engine's deadline has come
+ * @rx: inside its agent's gate; the caller has a reference
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+	enum rmpp_rx_verdict verdict;
+
+	spin_lock(&file->lock);
+	if (rx->send && rx->engine.state == RMPP_RX_JOINING &&
+	    rx->send->txn.state != UMAD_TXN_WAIT)
+		verdict = rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
+	else
+		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());
+	spin_unlock(&file->lock);
+	act(rx, verdict);
+}
+
+/**
+ * umad_rmpp_rx_cancel_all() - give up all that an agent is receiving
+ * @agent: dying, and nobody is inside its gate any more
+ *
+ * Context: process; may sleep.
+ */
+void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
+{
+	struct umad_file *file = agent->file;
+	struct umad_rmpp_rx *rx;
+	bool tell;
+
+	for (;;) {
+		spin_lock(&file->lock);
+		rx = list_first_entry_or_null(&agent->receivers,
+					      struct umad_rmpp_rx, agent_node);
+		if (rx) {
+			tell = rx->ah && rx->engine.state == RMPP_RX_JOINING;
+			rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_UNSPEC);
+			unlist(rx);
+		}
+		spin_unlock(&file->lock);
+		if (!rx)
+			return;
+		if (tell)
+			answer(rx);
+		umad_rmpp_rx_put(rx);
+		cond_resched();
+	}
+}
+
+/**
+ * umad_rmpp_rx_reply_window() - the window for the answer to a message
+ * @file: that received the message
+ * @hdr: of the answer
+ * @response: MAD header of the answer
+ *
+ * Context: process; does not sleep.
+ * Return: segments: what the message's turn-around ACK said, else 1.
+ */
+u32 umad_rmpp_rx_reply_window(struct umad_file *file,
+			      const struct ib_user_mad_hdr *hdr,
+			      const struct ib_mad_hdr *response)
+{
+	struct umad_rmpp_key key = {
+		.tid = response->tid,
+		.qpn = hdr->qpn,
+		.lid = hdr->lid,
+		.mgmt_class = response->mgmt_class,
+		.class_version = response->class_version,
+		.method = response->method & ~IB_MGMT_METHOD_RESP,
+		.grh = !!hdr->grh_present,
+	};
+	struct umad_rmpp_rx *rx;
+	u32 window = 1;
+
+	if (key.grh)
+		memcpy(key.gid, hdr->gid, sizeof(key.gid));
+	spin_lock(&file->lock);
+	rx = rhashtable_lookup_fast(&file->rmpp.receivers, &key,
+				    umad_rmpp_rx_params);
+	if (rx)
+		window = rx->engine.repwin;
+	spin_unlock(&file->lock);
+	return window;
+}

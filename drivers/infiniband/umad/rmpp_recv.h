@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Messages of several segments, being received. */
+#ifndef UMAD_RMPP_RECV_H
+#define UMAD_RMPP_RECV_H
+
+#include <linux/refcount.h>
+#include "rmpp.h"
+#include "rmpp_rx.h"
+#include "rxq.h"
+#include "txn.h"
+
+struct umad_port;
+struct umad_send;
+
+/**
+ * struct umad_rx_msg - a message for read()
+ * @msg: record of the receive queue
+ * @head: headers of the first segment
+ */
+struct umad_rx_msg {
+	struct umad_msg msg;
+	u8 head[UMAD_RMPP_HDR_MAX];
+};
+
+/**
+ * struct umad_rmpp_key - whose message a segment belongs to
+ * @tid: transaction ID
+ * @qpn: of the sender
+ * @lid: of the sender
+ * @mgmt_class: of the MADs
+ * @class_version: of the MADs
+ * @gid: of the sender, zero without a GRH
+ * @method: of the MADs, with the response bit
+ * @grh: there is a GRH
+ * @pad: zero, the key is hashed as bytes
+ */
+struct umad_rmpp_key {
+	__be64 tid;
+	__be32 qpn;
+	__be16 lid;
+	u8 mgmt_class;
+	u8 class_version;
+	u8 gid[16];
+	u8 method;
+	u8 grh;
+	u8 pad[6];
+};
+
+static_assert(sizeof(struct umad_rmpp_key) == 40);
+
+/**
+ * struct umad_rmpp_rx - a message being received
+ * @engine: protected by &umad_file.lock
+ * @timer: protected by &umad_file.lock
+ * @key: constant
+ * @node: in &umad_rmpp.receivers
+ * @refs: one of the table's, one for each user
+ * @agent: that it is for; good inside its gate and in ib_core's handlers
+ * @agent_node: in &umad_agent.receivers
+ * @linger_node: in &umad_rmpp.lingering when complete
+ * @send: the request that it answers, with a reference; or NULL
+ * @ah: to the sender; NULL until @work has made it; protected by &umad_file.lock
+ * @work: makes @ah and sends what is due
+ * @work_queued: and holds a reference and the agent's gate; protected by
+ *	&umad_file.lock
+ * @listed: in the table and the lists; protected by &umad_file.lock
+ * @from: the header of the first segment, for the program; constant
+ * @head: headers of our answers, constant
+ * @msg: what read() will return; NULL when it was handed on
+ * @charged: bytes of it that count as being joined
+ */
+struct umad_rmpp_rx {
+	struct rmpp_rx engine;
+	struct umad_rmpp_timer timer;
+	struct umad_rmpp_key key;
+	struct rhash_head node;
+	refcount_t refs;
+	struct umad_agent *agent;
+	struct list_head agent_node;
+	struct list_head linger_node;
+	struct umad_send *send;
+	struct umad_ah *ah;
+	struct work_struct work;
+	bool work_queued;
+	bool listed;
+	struct ib_user_mad_hdr from;
+	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
+	struct umad_rx_msg *msg;
+	size_t charged;
+};
+
+extern const struct rhashtable_params umad_rmpp_rx_params;
+
+size_t umad_rmpp_max_message(void);
+void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
+		      const struct ib_mad_recv_wc *rwc);
+bool umad_rmpp_over_bytes(struct umad_file *file);
+struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
+					const struct ib_mad_recv_wc *rwc,
+					const struct rmpp_packet *packet,
+					const struct umad_rmpp_key *key);
+void umad_rmpp_rx_answer_work(struct work_struct *work);
+void umad_rx_msg_release(struct umad_msg *msg);
+void umad_rmpp_rx_data(struct umad_agent *agent,
+		       const struct ib_mad_recv_wc *rwc,
+		       const struct rmpp_packet *packet);
+bool umad_rmpp_rx_receive(struct umad_agent *agent,
+			  const struct ib_mad_recv_wc *rwc,
+			  const struct rmpp_packet *packet);
+void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx);
+void umad_rmpp_rx_get(struct umad_rmpp_rx *rx);
+void umad_rmpp_rx_put(struct umad_rmpp_rx *rx);
+void umad_rmpp_rx_cancel_all(struct umad_agent *agent);
+u32 umad_rmpp_rx_window(struct umad_port *port);
+u32 umad_rmpp_rx_reply_window(struct umad_file *file,
+			      const struct ib_user_mad_hdr *hdr,
+			      const struct ib_mad_hdr *response);
+
+#endif /* UMAD_RMPP_RECV_H */

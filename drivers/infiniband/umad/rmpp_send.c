@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/types.h>
+#include "rmpp_send.h"
+
+#include <linux/err.h>
+#include <linux/limits.h>
+#include <linux/lockdep.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "agent.h"
+#include "ah.h"
+#include "device.h"
+#include "file.h"
+#include "post.h"
+#include "rmpp_recv.h"
+#include "segbuf.h"
+#include "send.h"
+
+/**
+ * umad_rmpp_tx_create() - a message that a program has written
+ * @head: its MAD and RMPP header, as copied in before: 36 bytes
+ * @mad: the program's, from the MAD header on
+ * @len: bytes of @mad, checked against the bound of a message
+ *
+ * Context: process; sleeps, for as long as the program's page faults take.
+ * Return: the message; -EINVAL when it ends within the class's header;
+ * -EFAULT; -ENOMEM.
+ */
+struct umad_rmpp_tx *umad_rmpp_tx_create(const void *head,
+					 const void __user *mad, size_t len)
+{
+	const struct ib_mad_hdr *mad_hdr = head;
+	size_t hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
+	struct umad_rmpp_tx *tx;
+	int ret = -ENOMEM;
+
+	if (len < hdr_len)
+		return ERR_PTR(-EINVAL);
+	tx = kzalloc(sizeof(*tx), GFP_KERNEL_ACCOUNT);
+	if (!tx)
+		return ERR_PTR(ret);
+	tx->data = umad_segbuf_alloc();
+	if (!tx->data)
+		goto err;
+
+	tx->data_len = len - hdr_len;
+	tx->response_window = 1;
+	timerqueue_init(&tx->timer.node);
+	memcpy(tx->head, head, IB_MGMT_RMPP_HDR);
+	ret = -EFAULT;
+	if (copy_from_user(tx->head + IB_MGMT_RMPP_HDR, mad + IB_MGMT_RMPP_HDR,
+			   hdr_len - IB_MGMT_RMPP_HDR))
+		goto err;
+	ret = umad_segbuf_write_user(tx->data, mad + hdr_len, tx->data_len);
+	if (ret)
+		goto err;
+	return tx;
+err:
+	umad_rmpp_tx_free(tx);
+	return ERR_PTR(ret);
+}
+
+/**
+ * umad_rmpp_tx_free() - give a message back
+ * @tx: consumed; NULL is nothing
+ *
+ * Context: process; may sleep.
+ */
+void umad_rmpp_tx_free(struct umad_rmpp_tx *tx)
+{
+	if (!tx)
+		return;
+	umad_segbuf_free(tx->data);
+	kfree(tx);
+}
+
+/**
+ * umad_rmpp_tx_mad() - the MAD header of a message
+ * @tx: the message
+ *
+ * Context: any.
+ * Return: the header, that each segment begins with.
+ */
+struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx)
+{
+	return (struct ib_mad_hdr *)tx->head;
+}
+
+/**
+ * umad_rmpp_tx_start() - set up the engine of a message
+ * @send: with a message that nobody else knows yet; inside the agent's gate
+ *
+ * Context: process; does not sleep.
+ */
+void umad_rmpp_tx_start(struct umad_send *send)
+{
+	const struct ib_user_mad_hdr *hdr = &send->hdr;
+	struct umad_port *port = send->file->port;
+	struct umad_rmpp_tx *tx = send->rmpp;
+	struct ib_mad_hdr *mad = umad_rmpp_tx_mad(tx);
+	u32 window = 1, segs;
+
+	tx->send = send;
+	tx->mad_size = sizeof(struct ib_mad);
+	if (rdma_cap_opa_mad(port->ib_dev, port->port_num) &&
+	    mad->base_version == OPA_MGMT_BASE_VERSION)
+		tx->mad_size = sizeof(struct opa_mad);
+	tx->layout = rmpp_layout_of(mad->mgmt_class, tx->mad_size);
+	segs = rmpp_segments(&tx->layout, tx->data_len);
+	/* The answer of a double-sided transfer begins with their window. */
+	if (ib_response_mad(mad))
+		window = umad_rmpp_rx_reply_window(send->file, hdr, mad);
+	rmpp_tx_init(&tx->engine, segs, window, hdr->timeout_ms, hdr->retries,
+		     ktime_get_ns());
+}
+
+static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_send *send = umad_post_owner(buf);
+	struct umad_file *file = send->file;
+
+	umad_post_free(buf, send->ah);
+	spin_lock(&file->lock);
+	rmpp_tx_sent(&send->rmpp->engine);
+	if (status != IB_WC_SUCCESS && !send->agent->dying)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+	spin_unlock(&file->lock);
+	umad_rmpp_tx_pump(send);
+	umad_send_put(send);
+}
+
+static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
+			 struct ib_rmpp_mad *mad)
+{
+	size_t offset = (size_t)(seg - 1) * tx->layout.data;
+	size_t len = min_t(size_t, tx->layout.data, tx->data_len - offset);
+	u32 segs = rmpp_segments(&tx->layout, tx->data_len);
+	u32 class_hdr = tx->layout.hdr - IB_MGMT_RMPP_HDR;
+	struct rmpp_packet packet = {
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = IB_MGMT_RMPP_TYPE_DATA,
+		.seg = seg,
+	};
+
+	/* IBA 13.6.2.3: each segment's class header counts. */
+	if (seg == 1) {
+		packet.flags |= IB_MGMT_RMPP_FLAG_FIRST;
+		packet.len = tx->data_len + segs * class_hdr;
+	}
+	if (seg == segs) {
+		packet.flags |= IB_MGMT_RMPP_FLAG_LAST;
+		packet.len = len + class_hdr;
+	}
+	rmpp_format(mad, &packet);
+	umad_segbuf_read(tx->data, offset, (void *)mad + tx->layout.hdr, len);
+}
+
+static int post_segment(struct umad_send *send, u32 seg)
+{
+	struct umad_rmpp_tx *tx = send->rmpp;
+	struct ib_mad_send_buf *buf;
+	int ret;
+
+	buf = umad_post_build(send->agent->core, send->ah,
+			      be32_to_cpu(send->hdr.qpn),
+			      send->hdr.pkey_index, tx->head,
+			      tx->layout.hdr, tx->mad_size, segment_done,
+			      send);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	fill_segment(tx, seg, buf->mad);
+	umad_send_get(send);
+	ret = ib_post_send_mad(buf, NULL);
+	if (ret) {
+		umad_post_free(buf, send->ah);
+		umad_send_put(send);
+	}
+	return ret;
+}
+
+static bool is_active(const struct umad_send *send)
+{
+	return !send->agent->dying && (send->txn.state == UMAD_TXN_WAIT ||
+				       send->txn.state == UMAD_TXN_SEND);
+}
+
+/**
+ * umad_rmpp_tx_pump() - hand to ib_core what may be sent now
+ * @send: with a message; inside the agent's gate, or in a handler of ib_core;
+ *	the caller has a reference
+ *
+ * One thread at a time does it, so that segments leave in order; what another
+ * finds to be done meanwhile is left to it.
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_tx_pump(struct umad_send *send)
+{
+	struct umad_rmpp_tx *tx = send->rmpp;
+	struct umad_file *file = send->file;
+	u32 seg, resent;
+
+	spin_lock(&file->lock);
+	tx->again = true;
+	if (tx->pumping)
+		goto out;
+	tx->pumping = true;
+	resent = tx->engine.resent;
+	while (tx->again) {
+		tx->again = false;
+		while (is_active(send) &&
+		       (seg = rmpp_tx_next(&tx->engine, ktime_get_ns()))) {
+			spin_unlock(&file->lock);
+			if (post_segment(send, seg)) {
+				umad_stat_inc(&file->port->stats,
+					      UMAD_STAT_SEND_FAILED);
+				spin_lock(&file->lock);
+				rmpp_tx_sent(&tx->engine);
+				continue;
+			}
+			spin_lock(&file->lock);
+		}
+	}
+	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RESENT,
+		      tx->engine.resent - resent);
+	tx->pumping = false;
+	umad_rmpp_set_timer(file, &tx->timer, is_active(send) ?
+			    rmpp_tx_deadline(&tx->engine) : U64_MAX);
+out:
+	spin_unlock(&file->lock);
+}
+
+/* An answer to the receiver's packets, or to its silence. */
+static void post_control(struct umad_send *send, u8 type, u8 status)
+{
+	const struct rmpp_packet packet = {
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = type,
+		.status = status,
+	};
+
+	umad_rmpp_post_control(send->agent, send->ah, &send->hdr,
+			       umad_rmpp_tx_mad(send->rmpp), &packet);
+}
+
+/*
+ * The turn-around ACK (IBA 13.6.6.3): now they send and we receive. It stays
+ * in ib_core to catch a response of one MAD.
+ */
+static void turn_around(struct umad_send *send)
+{
+	struct umad_rmpp_tx *tx = send->rmpp;
+	u8 mad[UMAD_RMPP_HDR_MAX] __aligned(8);
+	struct rmpp_packet packet = {
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = IB_MGMT_RMPP_TYPE_ACK,
+		.len = tx->response_window,
+	};
+
+	memcpy(mad, tx->head, tx->layout.hdr);
+	rmpp_format((struct ib_rmpp_mad *)mad, &packet);
+	umad_send_post(send, mad, tx->layout.hdr);
+}
+
+static void acked(struct umad_send *send, ktime_t now, bool *finish)
+{
+	struct umad_file *file = send->file;
+	struct umad_txn *txn = &send->txn;
+
+	umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_SENT);
+	if (txn->state == UMAD_TXN_SEND) {
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_COMPLETED);
+		umad_send_step(send, UMAD_TXN_EV_SENT, 0, now, finish);
+		return;
+	}
+	/* Now the caller's time-out runs, for the response. */
+	umad_txn_wait_until(&file->txns, txn,
+			    txn->timeout == UMAD_TXN_FOREVER ? KTIME_MAX :
+			    ktime_add(now, txn->timeout));
+	umad_send_arm(file, now);
+}
+
+/* The engine has taken an event: see to its end, or to what it sends next. */
+static void settle(struct umad_send *send)
+{
+	bool finish = false, turn = false, abort = false;
+	struct umad_rmpp_tx *tx = send->rmpp;
+	struct umad_file *file = send->file;
+	ktime_t now = ktime_get();
+
+	spin_lock(&file->lock);
+	if (is_active(send) && !tx->settled &&
+	    tx->engine.state == RMPP_TX_ACKED) {
+		tx->settled = true;
+		tx->response_window = umad_rmpp_rx_window(file->port);
+		acked(send, now, &finish);
+		turn = send->txn.state == UMAD_TXN_WAIT;
+	} else if (is_active(send) && !tx->settled &&
+		   tx->engine.state == RMPP_TX_FAILED) {
+		tx->settled = true;
+		abort = rmpp_tx_must_abort(&tx->engine);
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_UNDELIVERED);
+		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED,
+			       tx->engine.status, now, &finish);
+	}
+	spin_unlock(&file->lock);
+
+	if (turn)
+		turn_around(send);
+	if (abort)
+		post_control(send, IB_MGMT_RMPP_TYPE_ABORT, tx->engine.status);
+	/* Sends what is next, or takes the timer away. */
+	umad_rmpp_tx_pump(send);
+	if (finish)
+		umad_send_finish(send);
+}
+
+/**
+ * umad_rmpp_tx_timer() - the engine's deadline has come
+ * @send: with a message; inside the agent's gate; the caller has a reference
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_tx_timer(struct umad_send *send)
+{
+	spin_lock(&send->file->lock);
+	rmpp_tx_timer(&send->rmpp->engine, ktime_get_ns());
+	spin_unlock(&send->file->lock);
+	settle(send);
+}
+
+/* The message that a packet of its receiver's is about, with a reference. */
+static struct umad_send *find_send(struct umad_agent *agent,
+				   const struct ib_mad_hdr *mad,
+				   const struct umad_rmpp_key *from)
+{
+	const struct umad_txn_key key = {
+		.tid = mad->tid,
+		.mgmt_class = mad->mgmt_class,
+		/* Its receiver has turned the bit (IBA 13.6.2). */
+		.response = !ib_response_mad(mad),
+	};
+	struct umad_txn_dest dest = { .lid = from->lid, .grh = from->grh };
+	struct umad_send *send = NULL;
+	struct umad_txn *txn;
+
+	lockdep_assert_held(&agent->file->lock);
+	memcpy(dest.gid, from->gid, sizeof(dest.gid));
+	txn = umad_txn_find_to(&agent->file->txns, &key, &dest);
+	if (txn)
+		send = container_of(txn, struct umad_send, txn);
+	if (!send || send->agent != agent || !send->rmpp)
+		return NULL;
+	umad_send_get(send);
+	return send;
+}
+
+/**
+ * umad_rmpp_tx_receive() - is this packet the receiver's of a message of ours?
+ * @agent: that it was routed to
+ * @rwc: the packet
+ * @packet: its RMPP header, not of DATA
+ *
+ * Context: process, ib_core's receive handler.
+ * Return: true if it is; it has been dealt with.
+ */
+bool umad_rmpp_tx_receive(struct umad_agent *agent,
+			  const struct ib_mad_recv_wc *rwc,
+			  const struct rmpp_packet *packet)
+{
+	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
+	struct umad_file *file = agent->file;
+	bool finish = false, turn = false;
+	struct umad_rmpp_tx *tx;
+	struct umad_rmpp_key from;
+	struct umad_send *send;
+
+	umad_rmpp_key_of(&from, agent, rwc);
+	spin_lock(&file->lock);
+	send = find_send(agent, mad, &from);
+	if (!send) {
+		spin_unlock(&file->lock);
+		return false;
+	}
+	tx = send->rmpp;
+	if (tx->engine.state == RMPP_TX_ACKED && !tx->settled) {
+		/* Another thread is about to see to it. */
+	} else if (tx->engine.state != RMPP_TX_ACKED) {
+		rmpp_tx_receive(&tx->engine, packet, ktime_get_ns());
+	} else if (packet->type == IB_MGMT_RMPP_TYPE_ACK) {
+		/* They have not seen our turn-around ACK. */
+		turn = packet->seg == tx->engine.segs;
+	} else if (packet->type == IB_MGMT_RMPP_TYPE_STOP ||
+		   packet->type == IB_MGMT_RMPP_TYPE_ABORT) {
+		/* They have it, and will not answer it. */
+		tx->engine.reason = packet->type == IB_MGMT_RMPP_TYPE_STOP ?
+				    RMPP_REASON_STOPPED : RMPP_REASON_ABORTED;
+		tx->engine.status = packet->status;
+		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, packet->status,
+			       ktime_get(), &finish);
+	}
+	spin_unlock(&file->lock);
+
+	if (turn)
+		turn_around(send);
+	settle(send);
+	if (finish)
+		umad_send_finish(send);
+	umad_send_put(send);
+	return true;
+}
+
+/**
+ * umad_rmpp_tx_answered() - a response has begun, so the request has arrived
+ * @send: with a message or without; in a handler of ib_core; the caller has a
+ *	reference
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_tx_answered(struct umad_send *send)
+{
+	struct umad_rmpp_tx *tx = send->rmpp;
+
+	if (!tx)
+		return;
+	spin_lock(&send->file->lock);
+	if (tx->engine.state == RMPP_TX_SENDING) {
+		tx->engine.state = RMPP_TX_ACKED;
+		tx->settled = true;
+		umad_stat_inc(&send->file->port->stats, UMAD_STAT_RMPP_SENT);
+	}
+	spin_unlock(&send->file->lock);
+	umad_rmpp_tx_pump(send);
+}
+
+/**
+ * umad_rmpp_tx_stop() - its transaction is DONE, take the timer away
+ * @send: with a message or without
+ *
+ * Context: process; does not sleep.
+ */
+void umad_rmpp_tx_stop(struct umad_send *send)
+{
+	if (!send->rmpp)
+		return;
+	spin_lock(&send->file->lock);
+	umad_rmpp_set_timer(send->file, &send->rmpp->timer, U64_MAX);
+	spin_unlock(&send->file->lock);
+}
+
+/**
+ * umad_rmpp_tx_canceled() - tell the receiver that no more will come
+ * @send: DONE, with a message or without; its agent is still registered
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_tx_canceled(struct umad_send *send)
+{
+	struct umad_rmpp_tx *tx = send->rmpp;
+
+	if (tx && tx->engine.state == RMPP_TX_SENDING)
+		post_control(send, IB_MGMT_RMPP_TYPE_ABORT,
+			     IB_MGMT_RMPP_STATUS_UNSPEC);
+}
+
+/**
+ * umad_rmpp_tx_explain() - why was it not delivered?
+ * @send: with a message or without
+ * @reserved: &ib_user_mad_hdr.reserved, set to the reason and the RMPPStatus
+ *
+ * Context: process, &umad_file.lock held.
+ */
+void umad_rmpp_tx_explain(struct umad_send *send, u8 *reserved)
+{
+	reserved[0] = send->rmpp ? send->rmpp->engine.reason : 0;
+	reserved[1] = send->rmpp ? send->rmpp->engine.status : 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Messages of several segments, being sent. */
+#ifndef UMAD_RMPP_SEND_H
+#define UMAD_RMPP_SEND_H
+
+#include "rmpp.h"
+#include "rmpp_tx.h"
+
+struct umad_segbuf;
+struct umad_send;
+
+/**
+ * struct umad_rmpp_tx - a message being sent
+ * @engine: protected by &umad_file.lock
+ * @timer: protected by &umad_file.lock
+ * @send: whose message it is, constant once posted
+ * @layout: how it is cut, constant once posted
+ * @head: what stands before the data of each segment, constant once posted
+ * @data: its data, constant
+ * @data_len: bytes of @data
+ * @mad_size: bytes of one MAD, constant once posted
+ * @pumping: a thread hands segments to ib_core; protected by &umad_file.lock
+ * @again: it is to look once more; protected by &umad_file.lock
+ * @settled: the end of @engine was seen to; protected by &umad_file.lock
+ * @response_window: segments of the response that may come unacknowledged;
+ *	protected by &umad_file.lock
+ */
+struct umad_rmpp_tx {
+	struct rmpp_tx engine;
+	struct umad_rmpp_timer timer;
+	struct umad_send *send;
+	struct rmpp_layout layout;
+	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
+	struct umad_segbuf *data;
+	size_t data_len;
+	u32 mad_size;
+	bool pumping;
+	bool again;
+	bool settled;
+	u32 response_window;
+};
+
+struct umad_rmpp_tx *umad_rmpp_tx_create(const void *head,
+					 const void __user *mad, size_t len);
+void umad_rmpp_tx_free(struct umad_rmpp_tx *tx);
+struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx);
+void umad_rmpp_tx_start(struct umad_send *send);
+void umad_rmpp_tx_pump(struct umad_send *send);
+void umad_rmpp_tx_timer(struct umad_send *send);
+bool umad_rmpp_tx_receive(struct umad_agent *agent,
+			  const struct ib_mad_recv_wc *rwc,
+			  const struct rmpp_packet *packet);
+void umad_rmpp_tx_answered(struct umad_send *send);
+void umad_rmpp_tx_stop(struct umad_send *send);
+void umad_rmpp_tx_canceled(struct umad_send *send);
+void umad_rmpp_tx_explain(struct umad_send *send, u8 *reserved);
+
+#endif /* UMAD_RMPP_SEND_H */

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "segbuf.h"
+
+#include <linux/gfp.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include "export.h"
+
+/* One try: who wants more than there is hears so at once. */
+#define SEGBUF_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+
+/**
+ * umad_segbuf_alloc() - an empty buffer
+ *
+ * Context: process; may sleep.
+ * Return: the buffer or NULL.
+ */
+struct umad_segbuf *umad_segbuf_alloc(void)
+{
+	struct umad_segbuf *buf = kmalloc(sizeof(*buf), SEGBUF_GFP);
+
+	if (buf) {
+		xa_init(&buf->pages);
+		buf->bytes = 0;
+	}
+	return buf;
+}
+UMAD_EXPORT_FOR_KUNIT(umad_segbuf_alloc);
+
+/**
+ * umad_segbuf_free() - give all memory back
+ * @buf: consumed; NULL is nothing
+ *
+ * Context: process; may sleep.
+ */
+void umad_segbuf_free(struct umad_segbuf *buf)
+{
+	struct page *page;
+	unsigned long i;
+
+	if (!buf)
+		return;
+	xa_for_each(&buf->pages, i, page) {
+		__free_page(page);
+		if (!(i % 1024))
+			cond_resched();
+	}
+	xa_destroy(&buf->pages);
+	kfree(buf);
+}
+UMAD_EXPORT_FOR_KUNIT(umad_segbuf_free);
+
+static struct page *get_page_at(struct umad_segbuf *buf, unsigned long index)
+{
+	struct page *page = xa_load(&buf->pages, index);
+
+	if (page)
+		return page;
+	/* Zeroed: what is never written must tell nobody anything. */
+	page = alloc_page(SEGBUF_GFP | __GFP_ZERO);
+	if (!page)
+		return NULL;
+	if (xa_err(xa_store(&buf->pages, index, page, SEGBUF_GFP))) {
+		__free_page(page);
+		return NULL;
+	}
+	buf->bytes += PAGE_SIZE;
+	return page;
+}
+
+/**
+ * umad_segbuf_write() - store bytes
+ * @buf: the buffer
+ * @offset: where, any
+ * @data: what
+ * @len: how many
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -ENOMEM, then some may have been stored.
+ */
+int umad_segbuf_write(struct umad_segbuf *buf, size_t offset, const void *data,
+		      size_t len)
+{
+	struct page *page;
+	size_t at, n;
+
+	while (len) {
+		page = get_page_at(buf, offset / PAGE_SIZE);
+		if (!page)
+			return -ENOMEM;
+		at = offset_in_page(offset);
+		n = min_t(size_t, len, PAGE_SIZE - at);
+		memcpy(page_address(page) + at, data, n);
+		data += n;
+		offset += n;
+		len -= n;
+	}
+	return 0;
+}
+UMAD_EXPORT_FOR_KUNIT(umad_segbuf_write);
+
+/**
+ * umad_segbuf_write_user() - store a program's bytes from offset 0 on
+ * @buf: the buffer, empty
+ * @data: the program's
+ * @len: how many
+ *
+ * Context: process; sleeps, for as long as the program's page faults take.
+ * Return: 0, -ENOMEM or -EFAULT.
+ */
+int umad_segbuf_write_user(struct umad_segbuf *buf, const void __user *data,
+			   size_t len)
+{
+	size_t offset = 0, n;
+	struct page *page;
+
+	while (offset < len) {
+		page = get_page_at(buf, offset / PAGE_SIZE);
+		if (!page)
+			return -ENOMEM;
+		n = min_t(size_t, len - offset, PAGE_SIZE);
+		if (copy_from_user(page_address(page), data + offset, n))
+			return -EFAULT;
+		offset += n;
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * umad_segbuf_read() - fetch bytes
+ * @buf: the buffer
+ * @offset: from where
+ * @data: to
+ * @len: how many; they have been written
+ *
+ * Context: any.
+ */
+void umad_segbuf_read(const struct umad_segbuf *buf, size_t offset,
+		      void *data, size_t len)
+{
+	struct page *page;
+	size_t at, n;
+
+	while (len) {
+		page = xa_load((struct xarray *)&buf->pages,
+			       offset / PAGE_SIZE);
+		at = offset_in_page(offset);
+		n = min_t(size_t, len, PAGE_SIZE - at);
+		memcpy(data, page_address(page) + at, n);
+		data += n;
+		offset += n;
+		len -= n;
+	}
+}
+UMAD_EXPORT_FOR_KUNIT(umad_segbuf_read);
+
+/**
+ * umad_segbuf_read_user() - fetch bytes for a program
+ * @buf: the buffer
+ * @offset: from where
+ * @data: the program's
+ * @len: how many; they have been written
+ *
+ * Context: process; sleeps, for as long as the program's page faults take.
+ * Return: 0 or -EFAULT.
+ */
+int umad_segbuf_read_user(const struct umad_segbuf *buf, size_t offset,
+			  void __user *data, size_t len)
+{
+	struct page *page;
+	size_t at, n;
+
+	while (len) {
+		page = xa_load((struct xarray *)&buf->pages,
+			       offset / PAGE_SIZE);
+		at = offset_in_page(offset);
+		n = min_t(size_t, len, PAGE_SIZE - at);
+		if (copy_to_user(data, page_address(page) + at, n))
+			return -EFAULT;
+		data += n;
+		offset += n;
+		len -= n;
+		cond_resched();
+	}
+	return 0;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What becomes of a send once it is out: deadlines, answers, its agent's end. */
+#include <linux/types.h>
+#include "send.h"
+
+#include <linux/workqueue.h>
+#include "agent.h"
+#include "device.h"
+#include "file.h"
+#include "post.h"
+#include "rmpp_send.h"
+
+/* Transactions stepped in one go with the file's lock held. */
+#define BATCH		32
+/*
+ * Deadlines handled in one run of the work. Taking a placeholder back makes
+ * ib_core search its list past those taken back before, until its own work
+ * has freed them: give it the time.
+ */
+#define RUN_MAX		512
+/* Requests of an agent that listen for a late response: ib_core keeps them. */
+#define LATE_MAX	8
+
+/* What is to be done about a deadline without the lock. */
+struct due {
+	struct umad_send *send;
+	bool retry;
+	bool finish;
+};
+
+/* One batch under the lock; returns how many, fills in what is left to do. */
+static unsigned int collect_due(struct umad_file *file, struct due *due)
+{
+	struct umad_agent *agent;
+	struct umad_send *send;
+	struct umad_txn *txn;
+	unsigned int n = 0;
+	ktime_t now = ktime_get();
+
+	spin_lock(&file->lock);
+	while (n < BATCH && (txn = umad_txn_expired(&file->txns, now))) {
+		send = container_of(txn, struct umad_send, txn);
+		agent = send->agent;
+		due[n].send = send;
+		due[n].retry = umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
+				    &due[n].finish) == UMAD_TXN_RETRY &&
+			       umad_gate_enter(&agent->gate);
+		if (due[n].retry)
+			umad_send_get(send);
+		n++;
+
+		/* Listen for the late responses of the last few only. */
+		if (n < BATCH && agent->late_count > LATE_MAX) {
+			send = list_first_entry(&agent->late, struct umad_send,
+						late_node);
+			due[n].send = send;
+			due[n].retry = false;
+			umad_send_step(send, UMAD_TXN_EV_CANCEL, 0, now, &due[n].finish);
+			n++;
+		}
+	}
+	spin_unlock(&file->lock);
+	return n;
+}
+
+static void settle_due(const struct due *due)
+{
+	struct umad_agent *agent;
+
+	if (due->retry) {
+		agent = due->send->agent;
+		umad_stat_inc(&due->send->file->port->stats,
+			      UMAD_STAT_SEND_RETRIED);
+		umad_send_post(due->send, due->send->mad, due->send->mad_len);
+		umad_send_put(due->send);
+		umad_agent_leave(agent);
+	} else if (due->finish) {
+		umad_send_finish(due->send);
+	}
+}
+
+/**
+ * umad_send_deadline_work() - deal with the deadlines that have passed
+ * @work: &umad_file.deadline_work
+ *
+ * Context: process, on the module's own queue; sleeps.
+ */
+void umad_send_deadline_work(struct work_struct *work)
+{
+	struct umad_file *file = container_of(work, struct umad_file,
+					      deadline_work.work);
+	unsigned int done = 0, n, i;
+	struct due due[BATCH];
+
+	do {
+		n = collect_due(file, due);
+		for (i = 0; i < n; i++)
+			settle_due(&due[i]);
+		done += n;
+		cond_resched();
+	} while (n && done < RUN_MAX);
+
+	spin_lock(&file->lock);
+	file->armed = KTIME_MAX;
+	umad_send_arm(file, ktime_get());
+	spin_unlock(&file->lock);
+}
+
+/**
+ * umad_send_cancel_all() - give up all that an agent has outstanding
+ * @agent: dying, and nobody is inside its gate any more
+ *
+ * Its placeholders stay in ib_core, which flushes them when the agent is
+ * unregistered.
+ * Context: process; sleeps.
+ */
+void umad_send_cancel_all(struct umad_agent *agent)
+{
+	struct umad_file *file = agent->file;
+	struct umad_send *batch[BATCH];
+	unsigned int n, i;
+	bool finish;
+
+	do {
+		n = 0;
+		spin_lock(&file->lock);
+		while (n < BATCH && !list_empty(&agent->sends)) {
+			batch[n] = list_first_entry(&agent->sends,
+						    struct umad_send,
+						    agent_node);
+			if (batch[n]->txn.state != UMAD_TXN_LATE)
+				umad_stat_inc(&file->port->stats,
+					      UMAD_STAT_SEND_CANCELED);
+			umad_send_step(batch[n], UMAD_TXN_EV_CANCEL, 0, 0, &finish);
+			n++;
+		}
+		spin_unlock(&file->lock);
+		for (i = 0; i < n; i++) {
+			umad_rmpp_tx_canceled(batch[i]);
+			umad_send_finish(batch[i]);
+		}
+		cond_resched();
+	} while (n);
+}
+
+/**
+ * umad_send_answered() - a response has been received
+ * @agent: that it was routed to
+ * @buf: the MAD in ib_core that it was matched with, or NULL
+ * @response: its header
+ *
+ * The request that waits for it is complete after this, and its TID free.
+ * Context: process, ib_core's receive handler; does not sleep.
+ * Return: false when nobody waits for it.
+ */
+bool umad_send_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+			const struct ib_mad_hdr *response)
+{
+	struct umad_send *matched = buf ? umad_post_owner(buf) : NULL, *send;
+	bool finish = false, finish_matched = false;
+	struct umad_file *file = agent->file;
+	ktime_t now = ktime_get();
+	bool answered = false;
+	struct umad_txn *txn;
+
+	spin_lock(&file->lock);
+	/* ib_core completes it now, there is nothing to take back. */
+	if (matched && matched->waiting == buf)
+		matched->waiting = NULL;
+
+	send = matched;
+	if (!send || send->txn.state != UMAD_TXN_WAIT) {
+		txn = umad_txn_find(&file->txns, response->tid,
+				    response->mgmt_class);
+		send = txn ? container_of(txn, struct umad_send, txn) : NULL;
+	}
+	if (send)
+		answered = umad_send_step(send, UMAD_TXN_EV_RESPONSE, 0, now,
+				&finish) == UMAD_TXN_DELIVER;
+	/* One that was given up has caught it for its successor, or for none. */
+	if (matched && matched != send)
+		umad_send_step(matched, UMAD_TXN_EV_RESPONSE, 0, now, &finish_matched);
+	if (answered)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_COMPLETED);
+	spin_unlock(&file->lock);
+
+	if (finish)
+		umad_send_finish(send);
+	if (finish_matched)
+		umad_send_finish(matched);
+	return answered;
+}
