@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What a person types. Kbuild has the module's own build; the checks are
+# scripts, each of which also works alone.
+
+ifndef KDIR
+KDIR := $(shell scripts/find-kdir.sh)
+endif
+QEMU := tools/testing/qemu
+
+# Without a vmlinux there is no BTF for modules, nor need kbuild mention it.
+BTF = $(if $(wildcard $(KDIR)/vmlinux),,CONFIG_DEBUG_INFO_BTF_MODULES=)
+KBUILD = $(MAKE) -C "$(KDIR)" M="$(CURDIR)" $(BTF)
+
+# Options of this make (W=1, C=2, V=1 ...) reach the kernel's by themselves.
+modules:
+	+$(KBUILD) modules
+
+modules_install: modules
+	+$(KBUILD) INSTALL_MOD_DIR=updates modules_install
+
+clean:
+	+$(KBUILD) clean
+
+help:
+	@echo 'The module, against KDIR (now: $(KDIR))'
+	@echo '  make                  build drivers/infiniband/umad/ib_umad.ko'
+	@echo '  make modules_install  install it to updates/, before the in-tree one'
+	@echo '  make clean            remove what was built'
+	@echo '  make dkms-install     have DKMS build and install it ...'
+	@echo '  make dkms-remove      ... and take it away again'
+	@echo 'See it run'
+	@echo '  make demo             real programs in a guest, with a transcript'
+	@echo 'Checks (install what they need; kernels are kept in ~/.cache/ib-umad)'
+	@echo '  make check            all of the following'
+	@echo '  make check-static     gcc, sparse, checkpatch, kernel-doc, shellcheck'
+	@echo '  make check-dkms       DKMS, in a temporary folder'
+	@echo '  make check-kunit      the KUnit suites, in a guest'
+	@echo '  make check-qemu       the harness and every plan, in guests'
+	@echo 'One guest: see $(QEMU)/README.rst'
+
+dkms-install dkms-remove:
+	scripts/install-deps.sh dkms
+	scripts/dkms.sh $(@:dkms-%=%)
+
+check:
+	@scripts/check.sh deps kernels static dkms harness plans
+
+check-static check-dkms check-kunit:
+	@scripts/check.sh deps kernels $(@:check-%=%)
+
+check-qemu:
+	@scripts/check.sh deps kernels harness plans
+
+demo:
+	@scripts/demo.sh
+
+.PHONY: modules modules_install clean help dkms-install dkms-remove \
+	check check-static check-dkms check-kunit check-qemu demo

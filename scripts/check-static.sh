@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# All checks that read the sources and run nothing of them: warnings of gcc and
+# sparse, the kernel's own checkpatch and kernel-doc, shellcheck, and rules of
+# this project. Every one of them has to be silent.
+set -eu
+
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=scripts/results.sh
+. "$here/results.sh"
+cd "$here/.."
+
+source=$("$here/kernel-cache.sh" source)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# What is ours: all files but git's own and the outcome of a build.
+files()
+{
+	find . -name .git -prune -o -name __pycache__ -prune -o -type f \
+		! -name '*.o' ! -name '*.ko' ! -name '*.mod' \
+		! -name '*.mod.c' ! -name '.*.cmd' ! -name modules.order \
+		! -name Module.symvers -print | sed 's|^\./||' | sort
+}
+
+c_files()
+{
+	files | grep '\.[ch]$'
+}
+
+shell_files()
+{
+	files | while read -r file; do
+		case $file in
+		*.sh) echo "$file" ;;
+		*.[ch] | *.py | *.rst | *.md) ;;
+		*) head -n 1 "$file" | grep -q '^#!.*sh$' && echo "$file" ;;
+		esac
+	done || :
+}
+
+# build KDIR NAME VARIABLE...: silent when make has nothing to say.
+build()
+{
+	build_kdir=$1
+	build_copy=$work/$2
+	shift 2
+	"$here/module-copy.sh" "$build_copy" tools/testing/kunit
+	# Headers without vmlinux: no BTF, and no message about that.
+	make -s -j"$(nproc)" -C "$build_kdir" M="$build_copy" \
+		CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
+}
+
+# In a copy: checkpatch keeps a cache in the git repository it is run in.
+checkpatch()
+{
+	(cd "$work/checkpatch" && xargs "$source/scripts/checkpatch.pl" --strict --no-tree -q \
+		--no-summary --root="$source" "$@" -f) || :
+}
+
+# The macros of tracepoint headers are not written as checkpatch wants calls.
+run_checkpatch()
+{
+	mkdir "$work/checkpatch"
+	[ ! -e .checkpatch.conf ] || cp .checkpatch.conf "$work/checkpatch"
+	c_files | xargs cp -t "$work/checkpatch" --parents
+	c_files | grep -v '/trace\.h$' | checkpatch
+	c_files | grep '/trace\.h$' |
+		checkpatch --ignore=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
+}
+
+# "-Wall" came to kernel-doc after 6.1; there -v turns those warnings on, and
+# tells which comments it reads.
+run_kernel_doc()
+{
+	if "$source/scripts/kernel-doc" -h 2>&1 | grep -q -- -Wall; then
+		all=-Wall
+	else
+		all=-v
+	fi
+	c_files | grep -E '^(drivers|include)/' |
+		xargs "$source/scripts/kernel-doc" -none "$all" 2>&1 |
+		grep -v ': info: Scanning doc for ' || :
+}
+
+run_shellcheck()
+{
+	shell_files | xargs shellcheck -x -s sh
+}
+
+# Python that does not even compile, without leaving .pyc files behind.
+run_python()
+{
+	files | grep '\.py$' | while read -r file; do
+		python3 -W error -c 'import sys
+compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$file" || :
+	done
+}
+
+version_tests()
+{
+	c_files | grep -v '^drivers/infiniband/umad/compat/' |
+		xargs grep -nE '\b(LINUX_VERSION_CODE|KERNEL_VERSION)\b' || :
+}
+
+long_files()
+{
+	files | grep -v '^LICENSES/' | xargs wc -l |
+		awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'
+}
+
+without_license()
+{
+	files | grep -Ev '^(LICENSES/|VERSION$)|\.md$' | while read -r file; do
+		[ ! -s "$file" ] || head -n 2 "$file" |
+			grep -q 'SPDX-License-Identifier: GPL-2.0 .*OR Linux-OpenIB' ||
+			echo "$file"
+	done
+}
+
+# In C the kernel wants // in .c files and /* */ in headers; checkpatch sees to
+# that. Two files name the version.
+other_versions()
+{
+	grep -qx "PACKAGE_VERSION=\"$(cat VERSION)\"" dkms.conf ||
+		echo "dkms.conf and VERSION differ"
+}
+
+kdir=$(readlink -f "$("$here/kernel-cache.sh" stock-6.1)/kdir")
+check "static: gcc W=1" build "$kdir" w1 W=1 || :
+check "static: sparse" build "$kdir" sparse C=2 CF=-D__CHECK_ENDIAN__ || :
+kdir=$("$here/kernel-cache.sh" debug-6.1)/kdir
+check "static: gcc W=1, with KUnit" build "$kdir" kw1 W=1 UMAD_KUNIT=m || :
+check "static: sparse, with KUnit" build "$kdir" ksparse UMAD_KUNIT=m C=2 \
+	CF=-D__CHECK_ENDIAN__ || :
+check "static: checkpatch --strict" run_checkpatch || :
+check "static: kernel-doc -Wall" run_kernel_doc || :
+check "static: shellcheck" run_shellcheck || :
+check "static: python compiles" run_python || :
+check "static: no version tests outside of compat" version_tests || :
+check "static: no file above 600 lines" long_files || :
+check "static: licences" without_license || :
+check "static: one version" other_versions || :
+summary

@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# "check.sh STAGE...": runs stages of the checks in this order, shows what they
+# say and how long each took, and adds up their summary lines. A stage that
+# ends badly, or without a summary line, counts as a failure.
+set -eu
+
+here=$(dirname "$(readlink -f "$0")")
+cd "$here/.."
+qemu=tools/testing/qemu
+log=$(mktemp)
+trap 'rm -f "$log" "$log.status"' EXIT
+passed=0
+failed=0
+skipped=0
+times=
+
+# These two only prepare: nothing to count, but they can fail.
+run_deps()
+{
+	scripts/install-deps.sh check
+	echo "0 passed, 0 failed, 0 skipped"
+}
+
+run_kernels()
+{
+	for profile in source stock-6.1 debug-6.1; do
+		echo "$profile: $(scripts/kernel-cache.sh $profile)"
+	done
+	echo "0 passed, 0 failed, 0 skipped"
+}
+
+run_static()
+{
+	scripts/check-static.sh
+}
+
+run_dkms()
+{
+	scripts/check-dkms.sh
+}
+
+run_harness()
+{
+	python3 $qemu/test_harness.py
+}
+
+run_kunit()
+{
+	python3 $qemu/run.py kunit
+}
+
+run_plans()
+{
+	python3 $qemu/run.py all
+}
+
+for stage; do
+	case $stage in
+	deps | kernels | static | dkms | harness | kunit | plans) ;;
+	*)
+		echo "check.sh: no stage '$stage'" >&2
+		exit 2
+		;;
+	esac
+done
+
+for stage; do
+	echo "=== $stage"
+	start=$(date +%s)
+	# In a subshell of its own: set -e must hold in it.
+	{
+		set +e
+		(
+			set -e
+			"run_$stage"
+		)
+		echo $? >"$log.status"
+	} 2>&1 | tee "$log"
+	status=$(cat "$log.status")
+	seconds=$(($(date +%s) - start))
+	times="$times $stage $seconds s,"
+	echo "=== $stage took $seconds s"
+
+	sums=$(tail -n 1 "$log" | sed -n \
+		's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+	# shellcheck disable=SC2086 # three numbers
+	set -- ${sums:-0 0 0} "$@"
+	passed=$((passed + $1))
+	failed=$((failed + $2))
+	skipped=$((skipped + $3))
+	if [ -z "$sums" ]; then
+		echo "not ok stage $stage: no summary (exit status $status)"
+		failed=$((failed + 1))
+	elif [ "$status" -ne 0 ] && [ "$2" -eq 0 ]; then
+		echo "not ok stage $stage: exit status $status"
+		failed=$((failed + 1))
+	fi
+	shift 3
+	# Nothing works without these two.
+	case $stage$status in
+	deps0 | kernels0) ;;
+	deps* | kernels*) break ;;
+	esac
+done
+
+echo "=== times:${times%,}"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

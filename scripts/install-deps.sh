@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Installs the Debian packages that are missing for building the module
+# ("build"), for DKMS ("dkms"), for the demonstration in a guest ("demo") or
+# for all checks ("check"). Says what it installs; with nothing missing it is
+# quick and needs neither the network nor root.
+set -eu
+
+build='gcc libc6-dev make linux-headers-amd64'
+dkms="$build dkms rsync"
+demo="$build busybox-static dash ibverbs-providers ibverbs-utils
+	infiniband-diags iproute2 kmod libibumad-dev python3 qemu-system-x86
+	rdma-core rsync"
+check="$demo bc bison dkms flex gcc-multilib libelf-dev libibmad-dev libssl-dev
+	linux-source-6.1 perl shellcheck sparse xz-utils"
+
+case ${1:-check} in
+build) wanted=$build ;;
+dkms) wanted=$dkms ;;
+demo) wanted=$demo ;;
+check) wanted=$check ;;
+*)
+	echo "usage: ${0##*/} [build|dkms|demo|check]" >&2
+	exit 2
+	;;
+esac
+
+missing=
+for package in $wanted; do
+	status=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null) ||
+		status=
+	case $status in
+	ii*) ;;
+	*) missing="$missing $package" ;;
+	esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+	as_root=sudo
+	command -v sudo >/dev/null || {
+		echo "not root and no sudo; please install:$missing" >&2
+		exit 1
+	}
+fi
+
+echo "Installing Debian packages:$missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086 # a list of packages
+if ! {
+	$as_root apt-get -q -o DPkg::Lock::Timeout=300 update &&
+		$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+			-o DPkg::Lock::Timeout=300 \
+			install --no-install-recommends $missing
+} >"$log" 2>&1; then
+	tail -n 30 "$log" >&2
+	exit 1
+fi

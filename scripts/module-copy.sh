@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# "module-copy.sh FOLDER [MORE...]": copies what is needed to build the module,
+# and to hand it to DKMS, from the source tree to FOLDER, and the folders MORE.
+# Kbuild writes beside the sources; whoever wants the tree to stay clean builds
+# in such a copy. What was built there before is kept.
+set -eu
+
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+target=$(mkdir -p "$1" && readlink -f "$1")
+shift
+cd "$root"
+for part in Kbuild VERSION dkms.conf LICENSES drivers include "$@"; do
+	[ ! -e "$part" ] || echo "$part"
+done | rsync -aR --delete --files-from=- -r --exclude='*.o' --exclude='*.ko' \
+	--exclude='*.mod' --exclude='*.mod.c' --exclude='.*.cmd' \
+	--exclude='modules.order' --exclude='Module.symvers' . "$target"

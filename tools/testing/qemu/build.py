@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Builds what goes into a guest, all of it outside the source tree.
+
+Kernels come from scripts/kernel-cache.sh; the module is built in a copy of
+the sources per profile, the selftests once. Several runners may do so at the
+same time: each product has a lock.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from plan import ROOT
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME")
+             or Path.home() / ".cache") / "ib-umad"
+# Two checkouts do not share what is built from them.
+WORK = CACHE / "work" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+SELFTESTS = ROOT / "tools/testing/selftests/umad"
+SPLAT_MOD = ROOT / "tools/testing/qemu/splat_mod"
+
+
+class BuildError(Exception):
+    """Something could not be built; the message is the compiler's."""
+
+
+@contextlib.contextmanager
+def lock(name):
+    """Excludes other runners from the product name."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    with open(WORK / f"{name}.lock", "w", encoding="ascii") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _run(command, what):
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"{what} failed:\n{done.stdout}")
+    if done.stdout.strip():
+        print(f"# {what}:\n{done.stdout.rstrip()}", file=sys.stderr)
+
+
+def kernel(profile):
+    """The folder of a kernel profile (or of "source")."""
+    done = subprocess.run([str(ROOT / "scripts/kernel-cache.sh"), profile],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"no kernel {profile}")
+    return Path(done.stdout.strip())
+
+
+def _kbuild(profile_dir, where, name, *variables):
+    _run(["make", "-s", f"-j{os.cpu_count()}", "-C", profile_dir / "kdir",
+          f"M={where}", "CONFIG_DEBUG_INFO_BTF_MODULES=", *variables,
+          "modules"],
+         f"building {name} for {profile_dir.name}")
+    return sorted(where.rglob("*.ko"))
+
+
+def module(profile_dir):
+    """ib_umad.ko, and the KUnit modules where the kernel has KUnit.
+
+    Returns (name, bytes) pairs, read while no other runner can rebuild them.
+    """
+    if not (ROOT / "Kbuild").exists():
+        raise BuildError("the module has no sources yet")
+    where = WORK / "module" / profile_dir.name
+    with lock(f"module-{profile_dir.name}"):
+        _run([ROOT / "scripts/module-copy.sh", where, "tools/testing/kunit"],
+             "copying sources")
+        config = (profile_dir / "kdir/.config").read_text(encoding="utf-8")
+        kunit = "CONFIG_KUNIT=y" in config and \
+            any((ROOT / "tools/testing/kunit" / f).exists()
+                for f in ("Kbuild", "Makefile"))
+        built = _kbuild(profile_dir, where, "the module",
+                        *(["UMAD_KUNIT=m"] if kunit else []))
+        return [(ko.name, ko.read_bytes()) for ko in built
+                if kunit or "kunit" not in str(ko.relative_to(where))]
+
+
+def splat_module(profile_dir):
+    """The harness tests' own module, as module() returns it."""
+    where = WORK / "splat_mod" / profile_dir.name
+    with lock(f"splat_mod-{profile_dir.name}"):
+        where.mkdir(parents=True, exist_ok=True)
+        for source in SPLAT_MOD.iterdir():
+            _run(["rsync", "-t", source, where], "copying splat_mod")
+        built = _kbuild(profile_dir, where, "splat_mod")
+        return [(ko.name, ko.read_bytes()) for ko in built]
+
+
+def demo():
+    """The program of "make demo", as module() returns its products."""
+    output = WORK / "demo"
+    with lock("demo"):
+        _run(["make", "-s", "-C", ROOT / "tools/testing/demo",
+              f"OUTPUT={output}"], "building the demonstration")
+        return [("umad_demo", (output / "umad_demo").read_bytes())]
+
+
+def selftests(strict=True):
+    """The executables of the selftests as (name, path, bytes), if any.
+
+    Not strict: those that can be built, with a note about the others.
+    """
+    if not (SELFTESTS / "Makefile").exists():
+        return []
+    output = WORK / "selftests"
+    with lock("selftests"):
+        output.mkdir(parents=True, exist_ok=True)
+        command = ["make", "-s", f"-j{os.cpu_count()}", "-C", SELFTESTS,
+                   f"OUTPUT={output}", f"KSRC={kernel('source')}"]
+        try:
+            _run(command if strict else [*command, "-k"],
+                 "building the selftests")
+        except BuildError as error:
+            if strict:
+                raise
+            print(f"# {error}", file=sys.stderr)
+        return [(f.name, f, f.read_bytes()) for f in sorted(output.iterdir())
+                if f.is_file() and os.access(f, os.X_OK)]

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Boots one guest in QEMU and waits until it ends or its time is over."""
+
+import asyncio
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from build import CACHE
+from initramfs import add_programs, skeleton
+
+# What end_guest in guest/init writes, and what QEMU makes of it.
+MAGIC = 42
+MAGIC_STATUS = MAGIC << 1 | 1
+PROBE_SECONDS = 5
+
+CMDLINE = ("console=ttyS0,115200 panic=-1 oops=panic loglevel=7 "
+           "printk.devkmsg=on rdinit=/init net.ifnames=0 kmemleak=on "
+           "random.trust_cpu=on tsc=reliable kunit.enable=1 "
+           "kasan_multi_shot")
+
+ACCELS = {
+    "kvm": ["-accel", "kvm", "-cpu", "host"],
+    "tcg": ["-accel", "tcg,thread=multi", "-cpu", "max"],
+    # 2 ns per guest instruction, idle time skipped: the same on any host.
+    "icount": ["-accel", "tcg,thread=single", "-cpu", "max",
+               "-icount", "shift=1,sleep=off"],
+}
+
+
+@dataclass
+class Outcome:
+    """How a guest ended, and what it wrote."""
+    status: int             # of QEMU, None after a time-out
+    seconds: float
+    report: str
+    console: str
+    qemu_says: str
+
+    @property
+    def timed_out(self):
+        """Was it stopped by us?"""
+        return self.status is None
+
+
+def command(vmlinux, initrd, where, accel, smp, mem, append=""):
+    """The QEMU command line; its output files are in the folder where."""
+    return ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
+            "-display", "none", "-machine", "q35", *ACCELS[accel],
+            "-smp", "1" if accel == "icount" else str(smp), "-m", mem,
+            "-kernel", str(vmlinux), "-initrd", str(initrd),
+            "-append", f"{CMDLINE} {append}".strip(),
+            "-chardev", f"file,id=console,path={where}/console.log",
+            "-serial", "chardev:console",
+            "-chardev", f"file,id=report,path={where}/report.log",
+            "-serial", "chardev:report",
+            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x4",
+            "-net", "none", "-no-reboot"]
+
+
+def _text(path):
+    try:
+        return path.read_bytes().decode("utf-8", "replace").replace("\r", "")
+    except FileNotFoundError:
+        return ""
+
+
+async def boot(args, where, timeout, watch=None):
+    """Run QEMU; watch(text) is called with new text of the report."""
+    start = time.monotonic()
+    for name in ("console.log", "report.log"):
+        (where / name).unlink(missing_ok=True)
+    process = await asyncio.create_subprocess_exec(
+        *args, stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
+    said = asyncio.create_task(process.communicate())
+    shown = 0
+    status = None
+    try:
+        while True:
+            left = timeout - (time.monotonic() - start)
+            done, _ = await asyncio.wait([said],
+                                         timeout=max(0, min(left, 0.3)))
+            if watch:
+                text = _text(where / "report.log")
+                watch(text[shown:])
+                shown = len(text)
+            if done:
+                status = process.returncode
+                break
+            if left <= 0:
+                break
+    finally:
+        if process.returncode is None:
+            process.kill()
+        output = (await said)[0].decode("utf-8", "replace")
+    return Outcome(status, time.monotonic() - start,
+                   _text(where / "report.log"), _text(where / "console.log"),
+                   output)
+
+
+def _probe_kvm(vmlinux):
+    """Does a guest under KVM come up and end, within seconds?"""
+    tree = skeleton()
+    add_programs(tree)
+    tree.text("xt/init", "#!/bin/sh\nmount -t devtmpfs devtmpfs /dev\n"
+              "printf '\\052' | dd of=/dev/port bs=1 seek=244 conv=notrunc\n",
+              0o755)
+    with tempfile.TemporaryDirectory() as where:
+        initrd = Path(where) / "initrd"
+        with open(initrd, "wb") as out:
+            tree.write(out)
+        args = command(vmlinux, initrd, where, "kvm", 1, "512M", "quiet")
+        try:
+            done = subprocess.run(args, timeout=PROBE_SECONDS, check=False,
+                                  stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return False
+    return done.returncode == MAGIC_STATUS
+
+
+def best_accel(vmlinux):
+    """"kvm" if it works here, else "tcg"; asked once per boot of the host."""
+    if not Path("/dev/kvm").exists():
+        return "tcg"
+    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    answer = CACHE / f"accel-{boot_id}"
+    if not answer.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        fresh = answer.with_suffix(".new")
+        fresh.write_text("kvm" if _probe_kvm(vmlinux) else "tcg")
+        fresh.rename(answer)
+    return answer.read_text().strip()

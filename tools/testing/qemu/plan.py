@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Reads plans: what one guest is to do and what counts as a pass.
+
+A plan is lines "key = value"; "#" begins a comment line, an indented line
+continues the value before it. README.rst lists the keys.
+"""
+
+import dataclasses
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+QEMU_DIR = Path(__file__).resolve().parent
+ROOT = QEMU_DIR.parents[2]
+PLANS = QEMU_DIR / "plans"
+
+
+class PlanError(Exception):
+    """A plan that says something it cannot."""
+
+
+@dataclass
+class Plan:
+    """One plan for one kernel."""
+    name: str
+    desc: str = ""
+    kernel: str = "debug-6.1"
+    module: str = "ours"
+    module_args: str = ""
+    smp: int = 2
+    mem: str = "1G"
+    accel: str = "auto"
+    timeout: int = 300
+    selftests: bool = True
+    teardown: bool = True
+    panic_on_warn: bool = None      # None: yes, unless splats are allowed
+    append: str = ""
+    require_splat: str = ""
+    expect_crash: str = ""
+    expect_fail: Path = None
+    setup: list = field(default_factory=list)
+    allow: list = field(default_factory=list)
+    files: list = field(default_factory=list)       # (host path, guest path)
+    tests: list = field(default_factory=list)       # (name, command)
+
+    @property
+    def stops_on_warning(self):
+        """Is a WARN to panic the guest?"""
+        if self.panic_on_warn is not None:
+            return self.panic_on_warn
+        return not self.allow and not self.require_splat
+
+
+def _pairs(path):
+    """(line number, key, value) of a plan file."""
+    result = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if line[0] in " \t" and result:
+            result[-1][2] += "\n" + line.strip()
+            continue
+        key, equals, value = line.partition("=")
+        if not equals:
+            raise PlanError(f"{path}:{number}: no '='")
+        result.append([number, key.strip(), value.strip()])
+    return result
+
+
+def _yes(value):
+    if value not in ("yes", "no"):
+        raise ValueError("yes or no")
+    return value == "yes"
+
+
+def _set(plan, path, key, value):
+    """Apply one line."""
+    here = path.parent
+    word, _, name = key.partition(" ")
+    if word == "test" and re.fullmatch(r"[\w.+:-]+", name):
+        if any(n == name for n, _ in plan.tests):
+            raise ValueError(f"a second test {name}")
+        plan.tests.append((name, value))
+    elif key == "include":
+        _read(plan, here / value)
+    elif key == "file":
+        host, guest = value.split()
+        plan.files.append((ROOT / host, guest))
+    elif key == "expect_fail":
+        plan.expect_fail = here / value
+    elif key in ("setup", "allow"):
+        getattr(plan, key).append(value)
+    elif key in ("smp", "timeout"):
+        setattr(plan, key, int(value))
+    elif key in ("selftests", "teardown", "panic_on_warn"):
+        setattr(plan, key, _yes(value))
+    elif key == "module" and value not in ("ours", "intree", "none"):
+        raise ValueError("ours, intree or none")
+    elif key == "accel" and value not in ("auto", "tcg", "icount"):
+        raise ValueError("auto, tcg or icount")
+    elif key in ("desc", "kernel", "module", "module_args", "mem", "accel",
+                 "append", "require_splat", "expect_crash"):
+        setattr(plan, key, value)
+    else:
+        raise ValueError("no such key")
+
+
+def _read(plan, path):
+    for number, key, value in _pairs(path):
+        try:
+            _set(plan, path, key, value)
+        except (ValueError, OSError) as error:
+            raise PlanError(f"{path}:{number}: {key}: {error}") from error
+
+
+def load(name):
+    """The plans in a file, one for each kernel it names.
+
+    name is the path of a plan, or its name without plans/ and .plan.
+    """
+    path = Path(name) if str(name).endswith(".plan") else PLANS / f"{name}.plan"
+    if not path.exists():
+        raise PlanError(f"no plan {name}")
+    path = path.resolve()
+    try:
+        short = str(path.relative_to(PLANS))[:-len(".plan")]
+    except ValueError:
+        short = path.stem
+    plan = Plan(name=short)
+    _read(plan, path)
+    if not plan.tests:
+        raise PlanError(f"{path}: no tests")
+    kernels = plan.kernel.split()
+    if len(kernels) == 1:
+        return [plan]
+    return [dataclasses.replace(plan, name=f"{short}@{k}", kernel=k)
+            for k in kernels]
+
+
+def all_names():
+    """Every plan of the project, the harness' own ones left out."""
+    return sorted(p.stem for p in PLANS.glob("*.plan"))
+
+
+def expected_failures(path):
+    """{test name: reason} from a known-differences file.
+
+    A line is "NAME | REASON"; "#" begins a comment line.
+    """
+    expected = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, bar, reason = (part.strip() for part in line.partition("|"))
+        if not bar or not reason:
+            raise PlanError(f"{path}:{number}: wants NAME | REASON")
+        if name in expected:
+            raise PlanError(f"{path}:{number}: {name} is listed twice")
+        expected[name] = reason
+    return expected

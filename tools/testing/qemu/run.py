@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Runs test plans, or one ad hoc command line, in QEMU guests.
+
+See README.rst beside this file for plans, and for what a guest can do.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import build
+import guest
+import initramfs
+import plan as plans
+import verdict
+from ktap import FAIL, PASS, SKIP, Result
+
+RESULTS = build.WORK / "results"
+TIMINGS = build.WORK / "timings.json"
+
+
+class Parts:
+    """What guests are made of, each built once per run."""
+
+    def __init__(self, strict=True):
+        self.strict = strict    # selftests that do not build are an error
+        self.made = {}
+
+    def get(self, key, make, *args):
+        """The product key, from make(*args) the first time."""
+        if key not in self.made:
+            self.made[key] = make(*args)
+        return self.made[key]
+
+    def kernel(self, profile):
+        """Folder of a kernel."""
+        return self.get(("kernel", profile), build.kernel, profile)
+
+    def tree(self, plan):
+        """The initramfs of a plan."""
+        profile = self.kernel(plan.kernel)
+        tree = initramfs.skeleton()
+        initramfs.add_programs(tree)
+        initramfs.add_modules(tree, profile)
+        if plan.module != "none":
+            for name, data in self.get(
+                    ("module", profile, plan.module == "ours"),
+                    self._module, profile, plan):
+                tree.blob(f"lib/umad/ours/{name}", data)
+        if any("splat_mod" in command for _, command in plan.tests):
+            for name, data in self.get(("splat", profile), build.splat_module,
+                                       profile):
+                tree.blob(f"lib/umad/{name}", data)
+        if any("demo.sh" in command for _, command in plan.tests):
+            for name, data in self.get("demo", build.demo):
+                tree.blob(f"opt/umad/{name}", data, 0o755)
+        if plan.selftests:
+            tests = self.get("selftests", build.selftests, self.strict)
+            for name, _, data in tests:
+                tree.blob(f"opt/umad/{name}", data, 0o755)
+            for host in initramfs.libraries(path for _, path, _ in tests):
+                tree.copy(host)
+        self._add_job(tree, plan)
+        return tree
+
+    @staticmethod
+    def _module(profile, plan):
+        try:
+            return build.module(profile)
+        except build.BuildError as error:
+            if plan.module == "ours":
+                raise
+            # The plan is about another module; its tests will miss ours
+            # if they want it.
+            print(f"# going on without our module: {error}", file=sys.stderr)
+            return []
+
+    @staticmethod
+    def _add_job(tree, plan):
+        here = plans.QEMU_DIR / "guest"
+        tree.text("xt/init", (here / "init").read_text(), 0o755)
+        tree.copy(here / "lib.sh", "xt/lib.sh")
+        tree.text("xt/vars", f"XT_MODULE={plan.module}\n"
+                  f"XT_MODULE_ARGS='{plan.module_args}'\n"
+                  f"XT_PANIC_ON_WARN={int(plan.stops_on_warning)}\n"
+                  f"XT_TEARDOWN={'yes' if plan.teardown else 'no'}\n")
+        for number, step in enumerate([*plan.setup, "module"], 1):
+            tree.copy(here / "setup" / f"{step}.sh",
+                      f"xt/setup/{number:02}-{step}")
+        for number, (name, command) in enumerate(plan.tests, 1):
+            tree.text(f"xt/tests/{number:03}-{name}",
+                      f". /xt/lib.sh\n{command}\n")
+        for host, path in plan.files:
+            tree.copy(host, path)
+
+
+async def run_plan(plan, parts, watch=None):
+    """Boot the guest of a plan; (results, outcome, folder of the logs)."""
+    where = RESULTS / f"{plan.name.replace('/', '_')}-{os.getpid()}"
+    shutil.rmtree(where, ignore_errors=True)
+    where.mkdir(parents=True)
+    try:
+        tree = parts.tree(plan)
+        vmlinux = parts.kernel(plan.kernel) / "vmlinux"
+        accel = plan.accel if plan.accel != "auto" \
+            else guest.best_accel(vmlinux)
+    except (build.BuildError, RuntimeError, OSError) as error:
+        return [Result("guest", FAIL, str(error))], None, where
+    initrd = where / "initrd"
+    with open(initrd, "wb") as out:
+        tree.write(out)
+    args = guest.command(vmlinux, initrd, where, accel, plan.smp, plan.mem,
+                         plan.append)
+    (where / "command").write_text(" ".join(args) + "\n")
+    outcome = await guest.boot(args, where, plan.timeout, watch)
+    initrd.unlink()
+    return verdict.judge(plan, outcome), outcome, where
+
+
+def report(plan, results, outcome, where):
+    """Print what came of a plan: failures with reasons, the rest as sums."""
+    counts = {s: sum(r.status == s for r in results)
+              for s in (PASS, FAIL, SKIP)}
+    seconds = f"{outcome.seconds:.0f} s" if outcome else "not booted"
+    word = "not ok" if counts[FAIL] else "ok"
+    print(f"{word} {plan.name} ({plan.kernel}, {plan.module}): "
+          f"{counts[PASS]} passed, {counts[FAIL]} failed, "
+          f"{counts[SKIP]} skipped, {seconds}")
+    for result in results:
+        note = result.note.replace("\n", "\n        ")
+        if result.status == FAIL:
+            print(f"    not ok {result.name}\n        {note}")
+        elif result.status == SKIP:
+            print(f"    skip {result.name}: {note}")
+        elif note:
+            print(f"    ok {result.name}: {note}")
+    if counts[FAIL]:
+        print(f"    logs: {where}")
+    sys.stdout.flush()
+    return counts
+
+
+def _timings():
+    try:
+        return json.loads(TIMINGS.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+async def run_all(todo, jobs, strict):
+    """Run plans, longest first, at most jobs at a time; the sums."""
+    times, parts = _timings(), Parts(strict)
+    todo.sort(key=lambda p: -times.get(p.name, p.timeout))
+    total = {PASS: 0, FAIL: 0, SKIP: 0}
+    slots = asyncio.Semaphore(jobs)
+
+    async def one(plan):
+        async with slots:
+            results, outcome, where = await run_plan(plan, parts)
+            for status, count in report(plan, results, outcome, where).items():
+                total[status] += count
+            if outcome:
+                times[plan.name] = round(outcome.seconds, 1)
+
+    await asyncio.gather(*(one(plan) for plan in todo))
+    TIMINGS.write_text(json.dumps(times, indent=1) + "\n")
+    return total
+
+
+def forget_old_logs(keep=150):
+    """Only the newest runs keep their logs."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    runs = sorted(RESULTS.iterdir(), key=lambda p: p.stat().st_mtime)
+    for old in runs[:-keep]:
+        if time.time() - old.stat().st_mtime > 3600:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def adhoc(args):
+    """One command line in one guest; prints what it says as it says it."""
+    plan = plans.Plan(name="adhoc", kernel=args.kernel, module=args.module,
+                      module_args=args.module_args, smp=args.smp,
+                      mem=args.mem, accel=args.accel, timeout=args.timeout,
+                      setup=[s for s in args.setup if s != "none"],
+                      allow=args.allow, panic_on_warn=False,
+                      tests=[("cmd", args.cmd)])
+    for pair in args.file:
+        host, _, path = pair.partition(":")
+        plan.files.append((Path(host), path or f"opt/umad/{Path(host).name}"))
+
+    def watch(text):
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    results, outcome, where = asyncio.run(run_plan(plan, Parts(strict=False),
+                                                   watch))
+    if outcome and args.console:
+        print(f"--- console\n{outcome.console}")
+    print("---")
+    return report(plan, results, outcome, where)[FAIL] == 0
+
+
+class Transcript:
+    """Prints what the tests themselves say, line by line as it comes."""
+
+    def __init__(self):
+        self.rest = ""
+        self.inside = False
+
+    def __call__(self, text):
+        *lines, self.rest = (self.rest + text).split("\n")
+        for line in lines:
+            if line.startswith("XT-"):
+                self.inside = line.startswith("XT-BEGIN test ")
+            elif self.inside:
+                print(line, flush=True)
+
+
+def show(name):
+    """Run one plan and show its output rather than its results."""
+    good = True
+    for plan in plans.load(name):
+        outcome = asyncio.run(run_plan(plan, Parts(), Transcript()))
+        print(f"\n--- {plan.desc}")
+        good &= report(plan, *outcome)[FAIL] == 0
+    return good
+
+
+def options():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("plans", nargs="*", metavar="PLAN",
+                        help="name in plans/, path of a .plan, or 'all'")
+    parser.add_argument("--jobs", type=int, default=2,
+                        help="guests at a time (2)")
+    parser.add_argument("--keep-going", action="store_true",
+                        help="leave out selftests that do not build")
+    parser.add_argument("--list", action="store_true", help="list the plans")
+    parser.add_argument("--show", metavar="PLAN",
+                        help="run this plan, print what its tests say")
+    parser.add_argument("--cmd", help="run this command line in one guest")
+    one = parser.add_argument_group("with --cmd")
+    one.add_argument("--kernel", default="debug-6.1")
+    one.add_argument("--module", default="ours",
+                     choices=("ours", "intree", "none"))
+    one.add_argument("--module-args", default="", help="NAME=VALUE ...")
+    one.add_argument("--setup", action="append", default=[],
+                     help="a step of guest/setup/, such as rxe")
+    one.add_argument("--smp", type=int, default=2)
+    one.add_argument("--mem", default="1G")
+    one.add_argument("--accel", default="auto",
+                     choices=("auto", "tcg", "icount"))
+    one.add_argument("--timeout", type=int, default=300, help="seconds")
+    one.add_argument("--file", action="append", default=[],
+                     metavar="HOST[:GUEST]", help="put a file in the guest")
+    one.add_argument("--allow", action="append", default=[],
+                     metavar="REGEX", help="a splat to accept")
+    one.add_argument("--console", action="store_true",
+                     help="print the kernel's console at the end")
+    return parser.parse_args()
+
+
+def main():
+    """See the head of this file."""
+    args = options()
+    forget_old_logs()
+    if args.list:
+        print("\n".join(plans.all_names()))
+        return 0
+    if args.cmd:
+        return 0 if adhoc(args) else 1
+    if args.show:
+        return 0 if show(args.show) else 1
+    names = plans.all_names() if args.plans in ([], ["all"]) else args.plans
+    try:
+        todo = [p for name in names for p in plans.load(name)]
+    except plans.PlanError as error:
+        sys.exit(f"run.py: {error}")
+    total = asyncio.run(run_all(todo, max(1, args.jobs),
+                                not args.keep_going))
+    print(f"{total[PASS]} passed, {total[FAIL]} failed, {total[SKIP]} skipped")
+    return 1 if total[FAIL] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
