@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "txn_env.h"
+
+#include <linux/moduleparam.h>
+#include <linux/random.h>
+
+static unsigned long seed;
+module_param(seed, ulong, 0444);
+MODULE_PARM_DESC(seed, "Of the random tests, as an earlier run printed it (default: another one in each run)");
+
+/* A class with nothing special about it. */
+#define TXN_CLASS	9
+
+/**
+ * txn_env_init() - the suites' init: an empty table
+ * @test: gets a &struct txn_env as its private data
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int txn_env_init(struct kunit *test)
+{
+	struct txn_env *env;
+
+	env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	if (!env)
+		return -ENOMEM;
+	spin_lock_init(&env->lock);
+	/* Not zero, which any forgotten member would be too. */
+	env->now = ms_to_ktime(1000000);
+	test->priv = env;
+	return umad_txn_table_init(&env->table, &env->lock);
+}
+
+/**
+ * txn_env_exit() - the suites' exit
+ * @test: has left the table empty, or the module warns
+ *
+ * Context: process.
+ */
+void txn_env_exit(struct kunit *test)
+{
+	struct txn_env *env = test->priv;
+
+	if (env)
+		umad_txn_table_destroy(&env->table);
+}
+
+/**
+ * txn_env_seed() - start a random sequence, and say how to have it again
+ * @test: that wants one
+ * @rnd: to be started
+ *
+ * Context: process.
+ */
+void txn_env_seed(struct kunit *test, struct rnd_state *rnd)
+{
+	u64 used = seed ?: get_random_u32();
+
+	kunit_info(test, "seed=%llu\n", used);
+	prandom_seed_state(rnd, used);
+}
+
+/**
+ * txn_make() - a request to LID 1
+ * @txn: to be filled in
+ * @tid: its transaction ID, in host order
+ * @timeout_ms: as in the ABI
+ * @retries: as in the ABI
+ *
+ * Context: any.
+ */
+void txn_make(struct umad_txn *txn, u64 tid, u32 timeout_ms, u32 retries)
+{
+	const struct umad_txn_dest dest = { .lid = cpu_to_be16(1) };
+	const struct umad_txn_key key = {
+		.tid = cpu_to_be64(tid),
+		.mgmt_class = TXN_CLASS,
+	};
+
+	umad_txn_init(txn, &key, &dest, timeout_ms, retries);
+}
+
+/**
+ * txn_add() - umad_txn_add() at the fake clock's time
+ * @env: of the test
+ * @txn: to be added
+ * @refuse_duplicate: apply the duplicate rules
+ *
+ * Context: process.
+ * Return: as umad_txn_add().
+ */
+int txn_add(struct txn_env *env, struct umad_txn *txn, bool refuse_duplicate)
+{
+	int ret;
+
+	spin_lock(&env->lock);
+	ret = umad_txn_add(&env->table, txn, refuse_duplicate, env->now);
+	spin_unlock(&env->lock);
+	return ret;
+}
+
+/**
+ * txn_find() - umad_txn_find()
+ * @env: of the test
+ * @tid: in host order
+ * @mgmt_class: 0 for that of txn_make()
+ *
+ * Context: process.
+ * Return: as umad_txn_find().
+ */
+struct umad_txn *txn_find(struct txn_env *env, u64 tid, u8 mgmt_class)
+{
+	struct umad_txn *txn;
+
+	spin_lock(&env->lock);
+	txn = umad_txn_find(&env->table, cpu_to_be64(tid),
+			    mgmt_class ?: TXN_CLASS);
+	spin_unlock(&env->lock);
+	return txn;
+}
+
+/**
+ * txn_expired() - umad_txn_expired() at the fake clock's time
+ * @env: of the test
+ *
+ * Context: process.
+ * Return: as umad_txn_expired().
+ */
+struct umad_txn *txn_expired(struct txn_env *env)
+{
+	struct umad_txn *txn;
+
+	spin_lock(&env->lock);
+	txn = umad_txn_expired(&env->table, env->now);
+	spin_unlock(&env->lock);
+	return txn;
+}
+
+/**
+ * txn_next_deadline() - umad_txn_next_deadline()
+ * @env: of the test
+ *
+ * Context: process.
+ * Return: as umad_txn_next_deadline().
+ */
+ktime_t txn_next_deadline(struct txn_env *env)
+{
+	ktime_t next;
+
+	spin_lock(&env->lock);
+	next = umad_txn_next_deadline(&env->table);
+	spin_unlock(&env->lock);
+	return next;
+}
+
+/**
+ * txn_step() - umad_txn_step() at the fake clock's time
+ * @env: of the test
+ * @txn: to be stepped
+ * @event: what happens
+ *
+ * Context: process.
+ * Return: as umad_txn_step().
+ */
+enum umad_txn_action txn_step(struct txn_env *env, struct umad_txn *txn,
+			      enum umad_txn_event event)
+{
+	enum umad_txn_action action;
+
+	spin_lock(&env->lock);
+	action = umad_txn_step(&env->table, txn, event, env->now);
+	spin_unlock(&env->lock);
+	return action;
+}

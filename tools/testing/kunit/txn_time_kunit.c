@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The deadline queue: its order, and when attempts are made and given up. */
+#include "txn_env.h"
+
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#define RANDOM		2000
+
+static struct umad_txn *alloc_txns(struct kunit *test, unsigned int n)
+{
+	struct umad_txn *txns;
+
+	txns = kunit_kcalloc(test, n, sizeof(*txns), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, txns);
+	return txns;
+}
+
+/**
+ * struct retry_case - a request that nobody answers
+ * @name: of the case
+ * @timeout_ms: of each attempt
+ * @retries: after the first attempt
+ */
+struct retry_case {
+	const char *name;
+	u32 timeout_ms;
+	u32 retries;
+};
+
+static const struct retry_case retry_cases[] = {
+	{ "1 ms, 0 retries", 1, 0 },
+	{ "100 ms, 0 retries", 100, 0 },
+	{ "1 ms, 1 retry", 1, 1 },
+	{ "100 ms, 3 retries", 100, 3 },
+	{ "1000 ms, 5000 retries", 1000, 5000 },
+	{ "longest time-out, 10 retries", S32_MAX, 10 },
+};
+
+static void retry_desc(const struct retry_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(retry, retry_cases, retry_desc);
+
+/* retries + 1 attempts, timeout apart, and the report timeout after the last */
+static void txn_retries_exact(struct kunit *test)
+{
+	const struct retry_case *c = test->param_value;
+	struct umad_txn *txn = alloc_txns(test, 1);
+	enum umad_txn_action action = UMAD_TXN_RETRY;
+	struct txn_env *env = test->priv;
+	u32 attempts = 1;
+	ktime_t due;
+
+	txn_make(txn, 1, c->timeout_ms, c->retries);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	due = env->now;
+	for (;;) {
+		due = ktime_add_ms(due, c->timeout_ms);
+		KUNIT_ASSERT_EQ(test, txn_next_deadline(env), due);
+		env->now = ktime_sub_ns(due, 1);
+		KUNIT_ASSERT_NULL(test, txn_expired(env));
+		env->now = due;
+		KUNIT_ASSERT_PTR_EQ(test, txn_expired(env), txn);
+		/* What ib_core says of the attempt changes nothing. */
+		KUNIT_ASSERT_EQ(test, UMAD_TXN_NONE,
+				txn_step(env, txn, UMAD_TXN_EV_SENT));
+		action = txn_step(env, txn, UMAD_TXN_EV_DEADLINE);
+		if (action != UMAD_TXN_RETRY || attempts > c->retries)
+			break;
+		attempts++;
+	}
+	KUNIT_EXPECT_EQ(test, action, UMAD_TXN_REPORT);
+	KUNIT_EXPECT_EQ(test, attempts, c->retries + 1);
+	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_LATE);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find(env, 1, 0), NULL);
+	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+}
+
+/* A work that runs late does not make the attempts follow in a burst. */
+static void txn_late_clock(struct kunit *test)
+{
+	struct umad_txn *txn = alloc_txns(test, 1);
+	struct txn_env *env = test->priv;
+
+	txn_make(txn, 1, 100, 2);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	env->now = ktime_add_ms(env->now, 1000);
+	KUNIT_EXPECT_PTR_EQ(test, txn_expired(env), txn);
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_RETRY,
+			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+	KUNIT_EXPECT_NULL(test, txn_expired(env));
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env),
+			ktime_add_ms(env->now, 100));
+	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+}
+
+/* The most retries there can be are counted, not wrapped. */
+static void txn_retries_max(struct kunit *test)
+{
+	struct umad_txn *txn = alloc_txns(test, 1);
+	struct txn_env *env = test->priv;
+	unsigned int i;
+
+	txn_make(txn, 1, S32_MAX, U32_MAX);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env),
+			ktime_add_ms(env->now, S32_MAX));
+	for (i = 1; i <= 3; i++) {
+		env->now = txn_next_deadline(env);
+		KUNIT_EXPECT_EQ(test, UMAD_TXN_RETRY,
+				txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+		KUNIT_EXPECT_EQ(test, txn->retries_left, U32_MAX - i);
+	}
+	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+}
+
+/**
+ * struct timeout_case - a time-out that has no deadline
+ * @name: of the case
+ * @timeout_ms: as in the ABI
+ * @state: it is in then
+ */
+struct timeout_case {
+	const char *name;
+	u32 timeout_ms;
+	enum umad_txn_state state;
+};
+
+static const struct timeout_case timeout_cases[] = {
+	{ "no response", 0, UMAD_TXN_SEND },
+	{ "0x80000000", 0x80000000, UMAD_TXN_WAIT },
+	{ "0x80000001", 0x80000001, UMAD_TXN_WAIT },
+	{ "-1", 0xffffffff, UMAD_TXN_WAIT },
+};
+
+static void timeout_desc(const struct timeout_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(timeout, timeout_cases, timeout_desc);
+
+static void txn_no_deadline(struct kunit *test)
+{
+	const struct timeout_case *c = test->param_value;
+	struct umad_txn *txn = alloc_txns(test, 1);
+	struct txn_env *env = test->priv;
+
+	txn_make(txn, 1, c->timeout_ms, 7);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	KUNIT_EXPECT_EQ(test, txn->state, c->state);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+	env->now = KTIME_MAX;
+	KUNIT_EXPECT_NULL(test, txn_expired(env));
+	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+}
+
+/* A request that was given up listens for a while, then ends by itself. */
+static void txn_late_window(struct kunit *test)
+{
+	struct umad_txn *txn = alloc_txns(test, 1);
+	struct txn_env *env = test->priv;
+
+	txn_make(txn, 1, 20, 0);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	env->now = ktime_add_ms(env->now, 30);
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_REPORT,
+			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+	KUNIT_EXPECT_EQ(test, env->table.count, 0);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env),
+			ktime_add_ms(env->now, TXN_LATE_MS));
+	KUNIT_EXPECT_NULL(test, txn_expired(env));
+	env->now = ktime_add_ms(env->now, TXN_LATE_MS);
+	KUNIT_EXPECT_PTR_EQ(test, txn_expired(env), txn);
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_NONE,
+			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_DONE);
+	KUNIT_EXPECT_NULL(test, txn_expired(env));
+}
+
+static void add_random(struct kunit *test, struct umad_txn *txns,
+		       struct rnd_state *rnd)
+{
+	struct txn_env *env = test->priv;
+	unsigned int i;
+	u32 timeout;
+
+	for (i = 0; i < RANDOM; i++) {
+		/* Many deadlines stand there twice. */
+		timeout = 1 + prandom_u32_state(rnd) % (2 * RANDOM);
+		txn_make(&txns[i], i, timeout, prandom_u32_state(rnd) % 3);
+		KUNIT_ASSERT_EQ(test, txn_add(env, &txns[i], true), 0);
+	}
+}
+
+/* The earliest deadline, found the slow way. */
+static ktime_t earliest(const struct umad_txn *txns)
+{
+	ktime_t min = KTIME_MAX;
+	unsigned int i;
+
+	for (i = 0; i < RANDOM; i++)
+		if (txns[i].state == UMAD_TXN_WAIT)
+			min = min_t(ktime_t, min, txns[i].deadline.expires);
+	return min;
+}
+
+/* Responses, cancels and expiry in any order leave the queue right. */
+static void txn_deadlines_random(struct kunit *test)
+{
+	struct umad_txn *txns = alloc_txns(test, RANDOM), *txn;
+	struct txn_env *env = test->priv;
+	enum umad_txn_event event;
+	ktime_t last = env->now;
+	unsigned int n = 0;
+	struct rnd_state rnd;
+
+	txn_env_seed(test, &rnd);
+	add_random(test, txns, &rnd);
+	while (env->table.count) {
+		if (++n % 64 == 1)
+			KUNIT_ASSERT_EQ(test, txn_next_deadline(env),
+					earliest(txns));
+		/* Some end before their time. */
+		txn = &txns[prandom_u32_state(&rnd) % RANDOM];
+		if (n % 8 == 0 && txn->state == UMAD_TXN_WAIT) {
+			event = n % 16 ? UMAD_TXN_EV_RESPONSE :
+					 UMAD_TXN_EV_CANCEL;
+			txn_step(env, txn, event);
+			KUNIT_ASSERT_EQ(test, txn->state, UMAD_TXN_DONE);
+			continue;
+		}
+		env->now = txn_next_deadline(env);
+		KUNIT_ASSERT_GE(test, env->now, last);
+		last = env->now;
+		txn = txn_expired(env);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, txn);
+		KUNIT_ASSERT_EQ(test, txn->deadline.expires, env->now);
+		txn_step(env, txn, UMAD_TXN_EV_DEADLINE);
+		/* Those given up would only be in the way here. */
+		if (txn->state == UMAD_TXN_LATE)
+			txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+	}
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+	KUNIT_EXPECT_GT(test, n, RANDOM);
+}
+
+/* A long sleep: all are overdue at once, and come in order all the same. */
+static void txn_deadlines_in_order(struct kunit *test)
+{
+	struct umad_txn *txns = alloc_txns(test, RANDOM), *txn;
+	struct txn_env *env = test->priv;
+	ktime_t last = env->now;
+	unsigned int n = 0;
+	struct rnd_state rnd;
+
+	txn_env_seed(test, &rnd);
+	add_random(test, txns, &rnd);
+	env->now = ktime_add_ms(env->now, 10 * RANDOM);
+	while ((txn = txn_expired(env))) {
+		KUNIT_ASSERT_GE(test, txn->deadline.expires, last);
+		last = txn->deadline.expires;
+		txn_step(env, txn, UMAD_TXN_EV_RESPONSE);
+		n++;
+	}
+	KUNIT_EXPECT_EQ(test, n, RANDOM);
+	KUNIT_EXPECT_EQ(test, env->table.count, 0);
+}
+
+static struct kunit_case time_cases[] = {
+	KUNIT_CASE_PARAM(txn_retries_exact, retry_gen_params),
+	KUNIT_CASE(txn_late_clock),
+	KUNIT_CASE(txn_retries_max),
+	KUNIT_CASE_PARAM(txn_no_deadline, timeout_gen_params),
+	KUNIT_CASE(txn_late_window),
+	KUNIT_CASE(txn_deadlines_random),
+	KUNIT_CASE(txn_deadlines_in_order),
+	{}
+};
+
+static struct kunit_suite time_suite = {
+	.name = "umad_txn_time",
+	.init = txn_env_init,
+	.exit = txn_env_exit,
+	.test_cases = time_cases,
+};
+
+kunit_test_suite(time_suite);

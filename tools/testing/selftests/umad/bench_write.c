@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What one more write() and one more round trip cost with sends outstanding.
+ * Prints a line per figure; for guests on the instruction clock, where a
+ * figure repeats to about 1 %.
+ *
+ *	bench_write LABEL [OUTSTANDING...]
+ */
+#include "umad_util.h"
+
+#include <stdio.h>
+
+#define BLOCKS 25
+#define PER_BLOCK 20
+
+static struct test_port port;
+
+static void check(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "bench_write: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void print_figure(const char *label, const char *what, int outstanding,
+			 double *us)
+{
+	qsort(us, BLOCKS, sizeof(*us), compare);
+	printf("# bench %s %s outstanding=%d median=%.1f min=%.1f max=%.1f us\n",
+	       label, what, outstanding, us[BLOCKS / 2], us[0],
+	       us[BLOCKS - 1]);
+}
+
+/* Each block's own sends are flushed after it, by their agent's end. */
+static void bench_write(const char *label, int fd, int outstanding)
+{
+	double us[BLOCKS];
+	struct umad_msg msg;
+	uint64_t start;
+	int block, i, id;
+
+	for (block = 0; block < BLOCKS; block++) {
+		id = umad_reg_client(fd);
+		check(id >= 0, "register");
+		msg_init(&msg, &port, id, CLASS_VENDOR1, METHOD_NOBODY, 0);
+		msg.hdr.timeout_ms = -1;
+		sleep_ms(20);
+		start = now_us();
+		for (i = 0; i < PER_BLOCK; i++) {
+			msg.mad.tid = htobe64(1000000 + i);
+			check(msg_write(fd, &msg) == MSG_LEN, "write");
+		}
+		us[block] = (double)(now_us() - start) / PER_BLOCK;
+		sleep_ms(20);
+		umad_unreg(fd, id);
+	}
+	print_figure(label, "write", outstanding, us);
+}
+
+static void bench_round_trip(const char *label, int fd, int peer,
+			     int outstanding)
+{
+	struct umad_msg msg, got;
+	double us[BLOCKS];
+	uint64_t start;
+	int block, i;
+
+	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
+	msg.hdr.timeout_ms = 60000;
+	for (block = 0; block < BLOCKS; block++) {
+		sleep_ms(20);
+		start = now_us();
+		for (i = 0; i < PER_BLOCK; i++) {
+			msg.mad.tid = htobe64(2000000 + i);
+			check(msg_write(fd, &msg) == MSG_LEN, "write");
+			check(read(peer, &got, MSG_LEN) == MSG_LEN, "read");
+			msg_reply(&got, &got, 0);
+			check(msg_write(peer, &got) == MSG_LEN, "reply");
+			check(read(fd, &got, MSG_LEN) == MSG_LEN, "read");
+		}
+		us[block] = (double)(now_us() - start) / PER_BLOCK;
+	}
+	print_figure(label, "round_trip", outstanding, us);
+}
+
+static void bench(const char *label, int outstanding)
+{
+	int fd = umad_open(O_RDWR), peer = umad_open(O_RDWR), i;
+	struct umad_msg msg;
+
+	check(fd >= 0 && peer >= 0, "open");
+	check(!umad_reg_client(fd), "register");
+	check(!umad_reg_server(peer, CLASS_VENDOR1, METHOD_TEST), "register");
+	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	msg.hdr.timeout_ms = -1;
+	for (i = 0; i < outstanding; i++) {
+		msg.mad.tid = htobe64(i);
+		check(msg_write(fd, &msg) == MSG_LEN, "write");
+	}
+	bench_write(label, fd, outstanding);
+	bench_round_trip(label, fd, peer, outstanding);
+	close(fd);
+	close(peer);
+}
+
+int main(int argc, char **argv)
+{
+	const char *label = argc > 1 ? argv[1] : "ib_umad";
+	int i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	check(!umad_port_find(&port), "no umad node");
+	if (argc < 3) {
+		bench(label, 100);
+		bench(label, 10000);
+	}
+	for (i = 2; i < argc; i++)
+		bench(label, atoi(argv[i]));
+	return 0;
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * RDMA and route netlink for the umad selftests. See rdma_link.h.
+ */
+#include "rdma_link.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <rdma/rdma_netlink.h>
+
+#define NLDEV(op) RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_##op)
+
+struct nl_request {
+	struct nlmsghdr nlh;
+	char body[512];
+};
+
+static void request_init(struct nl_request *req, uint16_t type, uint16_t flags)
+{
+	memset(req, 0, sizeof(*req));
+	req->nlh.nlmsg_type = type;
+	req->nlh.nlmsg_flags = NLM_F_REQUEST | flags;
+	req->nlh.nlmsg_len = NLMSG_HDRLEN;
+}
+
+static void put_raw(struct nl_request *req, const void *data, size_t len)
+{
+	memcpy((char *)req + req->nlh.nlmsg_len, data, len);
+	req->nlh.nlmsg_len += NLMSG_ALIGN(len);
+}
+
+static void put_attr(struct nl_request *req, uint16_t type, const void *data,
+		     size_t len)
+{
+	struct nlattr attr = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
+
+	put_raw(req, &attr, sizeof(attr));
+	put_raw(req, data, len);
+}
+
+static void put_string(struct nl_request *req, uint16_t type, const char *text)
+{
+	put_attr(req, type, text, strlen(text) + 1);
+}
+
+static void put_u32(struct nl_request *req, uint16_t type, uint32_t value)
+{
+	put_attr(req, type, &value, sizeof(value));
+}
+
+/* Send one request; the answer, or its error, comes back in one message. */
+static int transact(int protocol, struct nl_request *req, void *answer,
+		    size_t len)
+{
+	struct nlmsghdr *nlh = answer;
+	struct nlmsgerr *err;
+	int fd, ret = 0;
+	ssize_t n;
+
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+	if (fd < 0)
+		return -errno;
+	if (send(fd, req, req->nlh.nlmsg_len, 0) < 0)
+		ret = -errno;
+	do {
+		n = ret ? 0 : recv(fd, answer, len, 0);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		ret = -errno;
+	close(fd);
+	if (ret)
+		return ret;
+	if (nlh->nlmsg_type != NLMSG_ERROR)
+		return n;
+	err = NLMSG_DATA(nlh);
+	return err->error;
+}
+
+static int transact_ack(int protocol, struct nl_request *req)
+{
+	char answer[4096] __attribute__((aligned(8)));
+
+	req->nlh.nlmsg_flags |= NLM_F_ACK;
+	return transact(protocol, req, answer, sizeof(answer));
+}
+
+static const struct nlattr *find_attr(const struct nlmsghdr *nlh, uint16_t type)
+{
+	const char *pos = (const char *)nlh + NLMSG_HDRLEN;
+	const char *end = (const char *)nlh + nlh->nlmsg_len;
+
+	while (pos + NLA_HDRLEN <= end) {
+		const struct nlattr *attr = (const void *)pos;
+
+		if ((attr->nla_type & NLA_TYPE_MASK) == type)
+			return attr;
+		if (attr->nla_len < NLA_HDRLEN)
+			break;
+		pos += NLA_ALIGN(attr->nla_len);
+	}
+	return NULL;
+}
+
+static void get_attr(const struct nlmsghdr *nlh, uint16_t type, void *to,
+		     size_t len)
+{
+	const struct nlattr *attr = find_attr(nlh, type);
+	size_t have;
+
+	memset(to, 0, len);
+	if (!attr)
+		return;
+	have = attr->nla_len - NLA_HDRLEN;
+	memcpy(to, (const char *)attr + NLA_HDRLEN, have < len ? have : len);
+}
+
+/* Index of an RDMA device by its name. */
+int rdma_link_index(const char *ibdev)
+{
+	char answer[16384] __attribute__((aligned(8)));
+	struct nl_request req;
+	struct nlmsghdr *nlh;
+	uint32_t index;
+	char name[64];
+	ssize_t n;
+	int fd;
+
+	request_init(&req, NLDEV(GET), NLM_F_DUMP);
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
+	if (fd < 0)
+		return -errno;
+	if (send(fd, &req, req.nlh.nlmsg_len, 0) < 0) {
+		close(fd);
+		return -EIO;
+	}
+	for (;;) {
+		n = recv(fd, answer, sizeof(answer), 0);
+		if (n <= 0)
+			break;
+		for (nlh = (void *)answer; NLMSG_OK(nlh, n);
+		     nlh = NLMSG_NEXT(nlh, n)) {
+			if (nlh->nlmsg_type == NLMSG_DONE ||
+			    nlh->nlmsg_type == NLMSG_ERROR)
+				goto none;
+			get_attr(nlh, RDMA_NLDEV_ATTR_DEV_NAME, name,
+				 sizeof(name));
+			if (strcmp(name, ibdev))
+				continue;
+			get_attr(nlh, RDMA_NLDEV_ATTR_DEV_INDEX, &index,
+				 sizeof(index));
+			close(fd);
+			return index;
+		}
+	}
+none:
+	close(fd);
+	return -ENODEV;
+}
+
+int rdma_link_add(const char *ibdev, const char *netdev)
+{
+	struct nl_request req;
+
+	request_init(&req, NLDEV(NEWLINK), 0);
+	put_string(&req, RDMA_NLDEV_ATTR_DEV_NAME, ibdev);
+	put_string(&req, RDMA_NLDEV_ATTR_LINK_TYPE, "rxe");
+	put_string(&req, RDMA_NLDEV_ATTR_NDEV_NAME, netdev);
+	return transact_ack(NETLINK_RDMA, &req);
+}
+
+/* Comes back when the device is gone: ib_unregister_device() ran to its end. */
+int rdma_link_del(const char *ibdev)
+{
+	int index = rdma_link_index(ibdev);
+	struct nl_request req;
+
+	if (index < 0)
+		return index;
+	request_init(&req, NLDEV(DELLINK), 0);
+	put_u32(&req, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	return transact_ack(NETLINK_RDMA, &req);
+}
+
+int rdma_get_chardev(const char *ibdev, uint32_t port, const char *type,
+		     struct rdma_chardev *cdev)
+{
+	char answer[4096] __attribute__((aligned(8)));
+	int index = rdma_link_index(ibdev);
+	struct nl_request req;
+	int ret;
+
+	if (index < 0)
+		return index;
+	request_init(&req, NLDEV(GET_CHARDEV), 0);
+	put_u32(&req, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	put_u32(&req, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	put_string(&req, RDMA_NLDEV_ATTR_CHARDEV_TYPE, type);
+	ret = transact(NETLINK_RDMA, &req, answer, sizeof(answer));
+	if (ret < 0)
+		return ret;
+	get_attr((void *)answer, RDMA_NLDEV_ATTR_CHARDEV_ABI, &cdev->abi, 8);
+	get_attr((void *)answer, RDMA_NLDEV_ATTR_CHARDEV, &cdev->dev, 8);
+	get_attr((void *)answer, RDMA_NLDEV_ATTR_CHARDEV_NAME, cdev->name,
+		 sizeof(cdev->name) - 1);
+	cdev->name[sizeof(cdev->name) - 1] = '\0';
+	return 0;
+}
+
+int rdma_set_netns_exclusive(bool exclusive)
+{
+	uint8_t mode = exclusive ? 0 : 1;
+	struct nl_request req;
+
+	request_init(&req, NLDEV(SYS_SET), 0);
+	put_attr(&req, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, &mode, sizeof(mode));
+	return transact_ack(NETLINK_RDMA, &req);
+}
+
+int route6(bool add, const char *prefix, int len, const char *netdev)
+{
+	struct rtmsg rtm = {
+		.rtm_family = AF_INET6, .rtm_dst_len = len,
+		.rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_STATIC,
+		.rtm_scope = RT_SCOPE_UNIVERSE, .rtm_type = RTN_UNICAST,
+	};
+	struct nl_request req;
+	struct in6_addr addr;
+
+	if (inet_pton(AF_INET6, prefix, &addr) != 1)
+		return -EINVAL;
+	request_init(&req, add ? RTM_NEWROUTE : RTM_DELROUTE,
+		     add ? NLM_F_CREATE | NLM_F_REPLACE : 0);
+	put_raw(&req, &rtm, sizeof(rtm));
+	put_attr(&req, RTA_DST, &addr, sizeof(addr));
+	put_u32(&req, RTA_OIF, if_nametoindex(netdev));
+	return transact_ack(NETLINK_ROUTE, &req);
+}
+
+/* A permanent neighbour that no machine answers for. */
+int neigh6(bool add, const char *text, const char *netdev)
+{
+	static const uint8_t mac[6] = { 2, 0, 0, 0, 0xbe, 0xef };
+	struct ndmsg ndm = {
+		.ndm_family = AF_INET6, .ndm_state = NUD_PERMANENT,
+		.ndm_ifindex = if_nametoindex(netdev),
+	};
+	struct nl_request req;
+	struct in6_addr addr;
+
+	if (inet_pton(AF_INET6, text, &addr) != 1)
+		return -EINVAL;
+	request_init(&req, add ? RTM_NEWNEIGH : RTM_DELNEIGH,
+		     add ? NLM_F_CREATE | NLM_F_REPLACE : 0);
+	put_raw(&req, &ndm, sizeof(ndm));
+	put_attr(&req, NDA_DST, &addr, sizeof(addr));
+	put_attr(&req, NDA_LLADDR, mac, sizeof(mac));
+	return transact_ack(NETLINK_ROUTE, &req);
+}
+
+/* Does the netdev ask for link addresses? A dummy device does not, at first. */
+int netdev_arp(const char *netdev, bool arp)
+{
+	struct ifreq ifr;
+	int fd, ret = 0;
+
+	memset(&ifr, 0, sizeof(ifr));
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", netdev);
+	fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, SIOCGIFFLAGS, &ifr))
+		ret = -errno;
+	if (arp)
+		ifr.ifr_flags &= ~IFF_NOARP;
+	else
+		ifr.ifr_flags |= IFF_NOARP;
+	if (!ret && ioctl(fd, SIOCSIFFLAGS, &ifr))
+		ret = -errno;
+	close(fd);
+	return ret;
+}

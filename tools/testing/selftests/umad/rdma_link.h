@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the tests ask of the rest of the kernel: rxe links that come and go,
+ * character device lookup, routes and neighbours. All by netlink, so that the
+ * static binaries need no tool in the guest.
+ */
+#ifndef RDMA_LINK_H
+#define RDMA_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+int rdma_link_index(const char *ibdev);
+int rdma_link_add(const char *ibdev, const char *netdev);
+int rdma_link_del(const char *ibdev);
+
+struct rdma_chardev {
+	uint64_t abi;
+	uint64_t dev;
+	char name[64];
+};
+
+int rdma_get_chardev(const char *ibdev, uint32_t port, const char *type,
+		     struct rdma_chardev *cdev);
+int rdma_set_netns_exclusive(bool exclusive);
+
+int route6(bool add, const char *prefix, int len, const char *netdev);
+int neigh6(bool add, const char *addr, const char *netdev);
+int netdev_arp(const char *netdev, bool arp);
+
+#endif /* RDMA_LINK_H */

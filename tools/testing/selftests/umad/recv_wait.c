@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Sleeping readers: signals, wake-ups, and a MAD that a failed read() puts
+ * back while others sleep.
+ */
+#include "kselftest_harness.h"
+#include "uffd.h"
+#include "umad_util.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+
+FIXTURE(wait) {
+	struct test_port port;
+	int fd;			/* a client, agent 0 */
+	int peer;		/* blocking; serves METHOD_TEST, agent 0 */
+	struct umad_msg msg;
+	struct uffd_pages pages;
+};
+
+FIXTURE_SETUP(wait)
+{
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	side_allow_kick();
+	self->fd = umad_open(O_RDWR | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	self->peer = umad_open(O_RDWR);
+	ASSERT_LE(0, self->peer);
+	ASSERT_EQ(0, umad_reg_client(self->fd));
+	ASSERT_EQ(0, umad_reg_server(self->peer, CLASS_VENDOR1, METHOD_TEST));
+	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
+}
+
+FIXTURE_TEARDOWN(wait)
+{
+	uffd_close(&self->pages);
+	close(self->fd);
+	close(self->peer);
+}
+
+/* One thread asleep in read(), poll() or epoll_wait() on the file. */
+struct sleeper {
+	struct side_call call;
+	int fd;
+	void *buf;
+	size_t len;
+	struct umad_msg msg;
+	pid_t tid;
+	int ret;
+};
+
+static void *sleep_read(void *arg)
+{
+	struct sleeper *sleeper = arg;
+	ssize_t n;
+
+	__atomic_store_n(&sleeper->tid, syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	n = read(sleeper->fd, sleeper->buf, sleeper->len);
+	sleeper->ret = n < 0 ? -errno : (int)n;
+	return NULL;
+}
+
+static void *sleep_poll(void *arg)
+{
+	struct pollfd pfd = { .fd = 0, .events = POLLIN };
+	struct sleeper *sleeper = arg;
+
+	__atomic_store_n(&sleeper->tid, syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	pfd.fd = sleeper->fd;
+	sleeper->ret = poll(&pfd, 1, -1) < 0 ? -errno : pfd.revents;
+	return NULL;
+}
+
+static void *sleep_epoll(void *arg)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct sleeper *sleeper = arg;
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	epoll_ctl(ep, EPOLL_CTL_ADD, sleeper->fd, &event);
+	__atomic_store_n(&sleeper->tid, syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	sleeper->ret = epoll_wait(ep, &event, 1, -1) < 0 ? -errno :
+		       (int)event.events;
+	close(ep);
+	return NULL;
+}
+
+static bool fall_asleep(struct sleeper *sleeper, int fd, void *(*fn)(void *))
+{
+	memset(sleeper, 0, sizeof(*sleeper));
+	sleeper->fd = fd;
+	sleeper->buf = &sleeper->msg;
+	sleeper->len = MSG_LEN;
+	side_start(&sleeper->call, fn, sleeper);
+	while (!__atomic_load_n(&sleeper->tid, __ATOMIC_SEQ_CST))
+		sleep_ms(1);
+	return wait_asleep(sleeper->tid, 5000);
+}
+
+TEST_F(wait, blocked_read_is_woken_by_a_mad)
+{
+	struct sleeper sleeper;
+
+	ASSERT_TRUE(fall_asleep(&sleeper, self->peer, sleep_read));
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	EXPECT_TRUE(side_done(&sleeper.call, 10000));
+	side_kick(&sleeper.call, 5000);
+	side_join(&sleeper.call);
+	EXPECT_EQ(MSG_LEN, sleeper.ret);
+	EXPECT_EQ(1, msg_tid(&sleeper.msg));
+}
+
+TEST_F(wait, blocked_read_is_woken_by_a_timeout)
+{
+	struct sleeper sleeper;
+
+	self->msg.mad.method = METHOD_NOBODY;
+	self->msg.hdr.timeout_ms = 1000;
+	ASSERT_EQ(MSG_LEN, msg_write(self->peer, &self->msg));
+	ASSERT_TRUE(fall_asleep(&sleeper, self->peer, sleep_read));
+	EXPECT_TRUE(side_done(&sleeper.call, 10000));
+	side_kick(&sleeper.call, 5000);
+	side_join(&sleeper.call);
+	EXPECT_EQ(TIMED_OUT_LEN, sleeper.ret);
+}
+
+TEST_F(wait, signal_ends_a_blocked_read_with_EINTR)
+{
+	struct sleeper sleeper;
+
+	ASSERT_TRUE(fall_asleep(&sleeper, self->peer, sleep_read));
+	EXPECT_TRUE(side_kick(&sleeper.call, 5000));
+	side_join(&sleeper.call);
+	EXPECT_EQ(-EINTR, sleeper.ret);
+}
+
+static int handled;
+
+static void count_signal(int sig)
+{
+	(void)sig;
+	__atomic_fetch_add(&handled, 1, __ATOMIC_SEQ_CST);
+}
+
+TEST_F(wait, blocked_read_restarts_under_SA_RESTART)
+{
+	struct sigaction action = {
+		.sa_handler = count_signal, .sa_flags = SA_RESTART,
+	};
+	struct sleeper sleeper;
+	int i;
+
+	sigaction(SIGUSR2, &action, NULL);
+	ASSERT_TRUE(fall_asleep(&sleeper, self->peer, sleep_read));
+	for (i = 1; i <= 3; i++) {
+		pthread_kill(sleeper.call.thread, SIGUSR2);
+		while (__atomic_load_n(&handled, __ATOMIC_SEQ_CST) < i)
+			sleep_ms(5);
+	}
+	EXPECT_FALSE(side_done(&sleeper.call, 300));
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	EXPECT_TRUE(side_done(&sleeper.call, 10000));
+	side_kick(&sleeper.call, 5000);
+	side_join(&sleeper.call);
+	EXPECT_EQ(MSG_LEN, sleeper.ret);
+}
+
+TEST_F(wait, one_mad_ends_one_of_several_blocked_reads)
+{
+	struct sleeper sleepers[4];
+	int i, done = 0;
+
+	for (i = 0; i < 4; i++)
+		ASSERT_TRUE(fall_asleep(&sleepers[i], self->peer, sleep_read));
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	sleep_ms(1500);
+	for (i = 0; i < 4; i++)
+		done += side_done(&sleepers[i].call, 0);
+	EXPECT_EQ(1, done);
+	/* Three more for the other three. */
+	for (i = 0; i < 3; i++) {
+		self->msg.mad.tid = htobe64(10 + i);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	}
+	for (i = 0; i < 4; i++) {
+		EXPECT_TRUE(side_done(&sleepers[i].call, 10000));
+		side_kick(&sleepers[i].call, 5000);
+		side_join(&sleepers[i].call);
+		EXPECT_EQ(MSG_LEN, sleepers[i].ret);
+	}
+}
+
+/*
+ * Reader A takes the MAD and sleeps in a page fault over it; B goes to sleep
+ * on what is now an empty queue; then A's buffer goes away and A fails. The
+ * MAD is back, and B must learn of it. In-tree B sleeps on.
+ */
+static int put_back_ret(struct __test_metadata *_metadata,
+			FIXTURE_DATA(wait) *self, void *(*fn)(void *))
+{
+	struct sleeper a, b;
+
+	ASSERT_EQ(0, uffd_open(&self->pages));
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	/* Only A's start is slow here, so it cannot miss the MAD. */
+	memset(&a, 0, sizeof(a));
+	a.fd = self->peer;
+	a.buf = self->pages.hole - HDR_NEW;
+	a.len = MSG_LEN;
+	side_start(&a.call, sleep_read, &a);
+	ASSERT_EQ(0, uffd_wait_fault(&self->pages, 10000));
+	fall_asleep(&b, self->peer, fn);
+	uffd_unmap(&self->pages);
+	side_join(&a.call);
+	EXPECT_EQ(-EFAULT, a.ret);
+	EXPECT_TRUE(side_done(&b.call, 4000)) {
+		TH_LOG("the other sleeper was not woken");
+	}
+	side_kick(&b.call, 5000);
+	side_join(&b.call);
+	return b.ret;
+}
+
+TEST_F(wait, mad_put_back_wakes_another_read)
+{
+	EXPECT_EQ(MSG_LEN, put_back_ret(_metadata, self, sleep_read));
+}
+
+TEST_F(wait, mad_put_back_wakes_poll)
+{
+	EXPECT_EQ(POLLIN, put_back_ret(_metadata, self, sleep_poll));
+}
+
+TEST_F(wait, mad_put_back_wakes_epoll)
+{
+	EXPECT_EQ(EPOLLIN, put_back_ret(_metadata, self, sleep_epoll));
+}
+
+TEST_F(wait, reader_in_a_page_fault_delays_nobody)
+{
+	struct umad_msg got;
+	struct sleeper a;
+
+	ASSERT_EQ(0, uffd_open(&self->pages));
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	memset(&a, 0, sizeof(a));
+	a.fd = self->peer;
+	a.buf = self->pages.hole - HDR_NEW;
+	a.len = MSG_LEN;
+	side_start(&a.call, sleep_read, &a);
+	ASSERT_EQ(0, uffd_wait_fault(&self->pages, 10000));
+	self->msg.mad.tid = htobe64(2);
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	EXPECT_EQ(MSG_LEN, msg_read(self->peer, &got, 10000));
+	EXPECT_EQ(2, msg_tid(&got));
+	EXPECT_FALSE(side_done(&a.call, 0));
+	uffd_fill(&self->pages, NULL, 0);
+	side_join(&a.call);
+	EXPECT_EQ(MSG_LEN, a.ret);
+}
+
+/* The MAD that was put back comes first again. */
+TEST_F(wait, mad_put_back_keeps_its_place)
+{
+	struct umad_msg got;
+
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	EXPECT_EQ(-EINVAL, msg_read_len(self->peer, &got, HDR_NEW, 10000));
+	self->msg.mad.tid = htobe64(2);
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	sleep_ms(500);
+	EXPECT_EQ(-EINVAL, msg_read_len(self->peer, &got, HDR_NEW, 0));
+	ASSERT_EQ(MSG_LEN, msg_read(self->peer, &got, 0));
+	EXPECT_EQ(1, msg_tid(&got));
+	ASSERT_EQ(MSG_LEN, msg_read(self->peer, &got, 10000));
+	EXPECT_EQ(2, msg_tid(&got));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The RDMA device goes away under a call that sleeps in a page fault on its
+ * own buffer, for as long as its process likes. In-tree the removal sleeps as
+ * long; then the test lets the fault end.
+ */
+#include "kselftest_harness.h"
+#include "rdma_link.h"
+#include "uffd.h"
+#include "umad_util.h"
+
+#define PATIENCE 6000
+
+FIXTURE(uffd) {
+	struct test_port port;
+	int fd;
+	struct uffd_pages pages;
+	struct side_call stuck, del;
+	int stuck_ret, del_ret;
+};
+
+enum what { WRITE, REGISTER, UNREGISTER, READ };
+
+FIXTURE_VARIANT(uffd) {
+	enum what what;
+	size_t there;
+	int want;	/* what the call gets when its page comes at last */
+};
+
+FIXTURE_VARIANT_ADD(uffd, write_header) {
+	.what = WRITE, .there = 8, .want = -EIO,
+};
+
+FIXTURE_VARIANT_ADD(uffd, write_body) {
+	.what = WRITE, .there = HDR_NEW + 100, .want = -EIO,
+};
+
+FIXTURE_VARIANT_ADD(uffd, register) {
+	.what = REGISTER, .there = 8, .want = -EPIPE,
+};
+
+FIXTURE_VARIANT_ADD(uffd, unregister) {
+	.what = UNREGISTER, .there = 0, .want = -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(uffd, read) {
+	.what = READ, .there = HDR_NEW, .want = MSG_LEN,
+};
+
+static struct {
+	FIXTURE_DATA(uffd) *self;
+	enum what what;
+	char *arg;
+} job;
+
+static void *do_stuck(void *arg)
+{
+	int fd = job.self->fd, ret = 0;
+
+	(void)arg;
+	switch (job.what) {
+	case WRITE:
+		ret = msg_write(fd, (void *)job.arg);
+		break;
+	case REGISTER:
+		ret = umad_ioctl(fd, IB_USER_MAD_REGISTER_AGENT2, job.arg);
+		break;
+	case UNREGISTER:
+		ret = umad_ioctl(fd, IB_USER_MAD_UNREGISTER_AGENT, job.arg);
+		break;
+	case READ:
+		ret = msg_read(fd, (void *)job.arg, 10000);
+		break;
+	}
+	job.self->stuck_ret = ret;
+	return NULL;
+}
+
+static void *do_del(void *arg)
+{
+	FIXTURE_DATA(uffd) *self = arg;
+
+	self->del_ret = rdma_link_del(self->port.ibdev);
+	return NULL;
+}
+
+FIXTURE_SETUP(uffd)
+{
+	struct ib_user_mad_reg_req2 req;
+	struct umad_msg msg;
+	const void *from = &msg;
+
+	if (umad_port_find(&self->port) == -ENODEV)
+		rdma_link_add(umad_ibdev(), "dummy0");
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	self->fd = umad_open(O_RDWR);
+	ASSERT_EQ(0, umad_reg_server(self->fd, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(0, uffd_open(&self->pages));
+	msg_init(&msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
+	reg_init(&req, 0, 0);
+	if (variant->what == READ)
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
+	if (variant->what == REGISTER)
+		from = &req;
+	job.self = self;
+	job.what = variant->what;
+	job.arg = self->pages.hole - variant->there;
+	memcpy(job.arg, from, variant->there);
+	side_start(&self->stuck, do_stuck, NULL);
+	ASSERT_EQ(0, uffd_wait_fault(&self->pages, 10000));
+}
+
+FIXTURE_TEARDOWN(uffd)
+{
+	uffd_close(&self->pages);
+	side_join(&self->stuck);
+	side_join(&self->del);
+	close(self->fd);
+	EXPECT_EQ(0, rdma_link_add(self->port.ibdev, self->port.netdev));
+	EXPECT_EQ(0, umad_port_find(&self->port));
+}
+
+TEST_F_TIMEOUT(uffd, removal_waits_for_no_page_fault, 60)
+{
+	struct ib_user_mad_reg_req2 req;
+	struct umad_msg msg;
+	struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
+
+	side_start(&self->del, do_del, self);
+	ASSERT_TRUE(side_done(&self->del, PATIENCE)) {
+		TH_LOG("removal waits for the page fault of a process");
+	}
+	EXPECT_EQ(0, self->del_ret);
+	EXPECT_FALSE(side_done(&self->stuck, 0));
+	/* Others that look at the file see that it is dead. */
+	EXPECT_EQ(1, poll(&pfd, 1, 0));
+	EXPECT_EQ(POLLERR, pfd.revents);
+	/* Now the page comes, with what belongs there. */
+	reg_init(&req, 0, 0);
+	msg_init(&msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
+	if (variant->what == WRITE)
+		uffd_fill(&self->pages, (char *)&msg + variant->there,
+			  MSG_LEN - variant->there);
+	else if (variant->what == REGISTER)
+		uffd_fill(&self->pages, (char *)&req + variant->there,
+			  sizeof(req) - variant->there);
+	else
+		uffd_fill(&self->pages, NULL, 0);
+	side_join(&self->stuck);
+	EXPECT_EQ(variant->want, self->stuck_ret);
+}
+
+/* The file is closed by nobody but the exit of its process. */
+TEST_F_TIMEOUT(uffd, process_dies_after_the_removal, 60)
+{
+	side_start(&self->del, do_del, self);
+	ASSERT_TRUE(side_done(&self->del, PATIENCE));
+	uffd_unmap(&self->pages);
+	side_join(&self->stuck);
+	EXPECT_GT(0, self->stuck_ret);
+}
+
+TEST_HARNESS_MAIN
