@@ -355,6 +355,11 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 
 	if (finish)
 		umad_send_finish(send);
+	/* Only this thread has to do with it: nobody wanted it. */
+	if (rx->engine.state == RMPP_RX_DONE && rx->msg) {
+		umad_rx_msg_release(&rx->msg->msg);
+		rx->msg = NULL;
+	}
 	if (oldest) {
 		agent = oldest->agent;
 		umad_rmpp_rx_put(oldest);

@@ -17,7 +17,7 @@
 /* How long a complete message answers what is repeated, as in-tree. */
 #define LINGER			(10ULL * NSEC_PER_SEC)
 /*
- * An acknowledgement may be lost: one is repeated while nothing comes, after
+ * An acknowledgment may be lost: one is repeated while nothing comes, after
  * so long, then after twice as long, and so on.
  */
 #define NUDGE_FIRST		(100ULL * NSEC_PER_MSEC)
@@ -73,16 +73,21 @@ static bool is_stored(const struct rmpp_rx *rx, u32 seg)
 		test_bit(seg % RMPP_RX_WINDOW_MAX, rx->have));
 }
 
+static bool has_first(const struct rmpp_packet *packet)
+{
+	return packet->flags & IB_MGMT_RMPP_FLAG_FIRST;
+}
+
 /* The order of the checks is the specification's, Figure 176. */
 static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 					 const struct rmpp_packet *packet)
 {
-	bool first = packet->flags & IB_MGMT_RMPP_FLAG_FIRST;
+	bool first = packet->seg == 1;
 	bool last = packet->flags & IB_MGMT_RMPP_FLAG_LAST;
 
 	if (packet->status)
 		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_STATUS);
-	if (!packet->seg || first != (packet->seg == 1))
+	if (!packet->seg || has_first(packet) != first)
 		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_SEG);
 
 	/* Our answer to it was lost, or the sender asks where we stand. */
@@ -323,7 +328,7 @@ u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 UMAD_EXPORT_FOR_KUNIT(rmpp_rx_deadline);
 
 /**
- * rmpp_rx_format_ack() - the acknowledgement of what has arrived
+ * rmpp_rx_format_ack() - the acknowledgment of what has arrived
  * @rx: the receiver
  * @ack: filled in
  *
@@ -376,7 +381,7 @@ UMAD_EXPORT_FOR_KUNIT(rmpp_rx_data_len);
 enum rmpp_rx_verdict rmpp_rx_check_start(const struct rmpp_packet *packet,
 					 u8 *status)
 {
-	bool first = packet->flags & IB_MGMT_RMPP_FLAG_FIRST;
+	bool first = packet->seg == 1;
 
 	/* Never an answer to these two, nor to an ACK (Figure 175). */
 	if (packet->type == IB_MGMT_RMPP_TYPE_STOP ||
@@ -394,7 +399,7 @@ enum rmpp_rx_verdict rmpp_rx_check_start(const struct rmpp_packet *packet,
 	if (packet->status)
 		return RMPP_RX_ABORT;
 	*status = IB_MGMT_RMPP_STATUS_BAD_SEG;
-	if (first != (packet->seg == 1))
+	if (!packet->seg || has_first(packet) != first)
 		return RMPP_RX_ABORT;
 	return first ? RMPP_RX_STORE : RMPP_RX_DROP;
 }

@@ -59,10 +59,10 @@ enum rmpp_rx_verdict {
  * @highest: highest segment stored
  * @last: number of the segment with the Last flag; 0: not seen yet
  * @last_len: its PayloadLength
- * @gap_acks: acknowledgements sent for the gap at @expected
+ * @gap_acks: acknowledgments sent for the gap at @expected
  * @repwin: window that a turn-around ACK gave us, 1 if there was none
  * @progress_at: when a segment was last stored
- * @nudge_at: when to repeat the acknowledgement, should nothing come
+ * @nudge_at: when to repeat the acknowledgment, should nothing come
  * @nudge: how long to wait for that the next time
  * @dropped: segments that came for nothing: twice, or out of the window
  * @have: by segment modulo its size: stored, from @expected on

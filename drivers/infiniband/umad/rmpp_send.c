@@ -395,6 +395,7 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 		tx->engine.reason = packet->type == IB_MGMT_RMPP_TYPE_STOP ?
 				    RMPP_REASON_STOPPED : RMPP_REASON_ABORTED;
 		tx->engine.status = packet->status;
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_UNDELIVERED);
 		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, packet->status,
 			       ktime_get(), &finish);
 	}

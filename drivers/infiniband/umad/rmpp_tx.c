@@ -21,14 +21,14 @@
 #define FLIGHT_FIRST		64
 /*
  * Never fewer: a receiver of ours acknowledges each 32nd (RMPP_RX_ACK_MAX),
- * and with twice as many one lost acknowledgement does no harm.
+ * and with twice as many one lost acknowledgment does no harm.
  */
 #define FLIGHT_MIN		64
 #define FLIGHT_MAX		4096
 /* @flight grows by one for so many acknowledged segments: slowly, an eighth. */
 #define GROW_EVERY		8
 /*
- * So many repeated acknowledgements are a loss, fewer may be reordering. More
+ * So many repeated acknowledgments are a loss, fewer may be reordering. More
  * of them are needed where that was wrong, but no more than FLIGHT_MIN
  * segments can bring about.
  */

@@ -59,8 +59,8 @@ enum rmpp_reason {
  * @grown: segments acknowledged since @flight last grew by one
  * @recover: last segment that was out when a loss was noticed; 0: no loss
  * @flight_before: @flight before the loss, until it is sure that it was one
- * @reorder: repeated acknowledgements that are taken for a loss
- * @repeats: acknowledgements in a row that say nothing new
+ * @reorder: repeated acknowledgments that are taken for a loss
+ * @repeats: acknowledgments in a row that say nothing new
  * @beyond: segments that may be sent beyond @flight, for those behind the hole
  *	that have arrived
  * @early_acks: the receiver acknowledges before its window is used up, and
@@ -77,7 +77,7 @@ enum rmpp_reason {
  * @srtt: smoothed round trip; 0: not measured yet
  * @rttvar: its mean deviation
  * @rtt_min: shortest round trip so far
- * @rto: how long to wait for an acknowledgement
+ * @rto: how long to wait for an acknowledgment
  * @doubt: it ran out with no other sign of a loss, so it may be too short: do
  *	not lower @rto before a round trip has been measured
  * @rto_at: when to stop waiting; 0: nothing is waited for

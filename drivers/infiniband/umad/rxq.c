@@ -67,6 +67,7 @@ void umad_rxq_charge_always(struct umad_rxq *q, struct umad_msg *msg,
 	msg->charge = bytes;
 	spin_unlock(&q->lock);
 }
+UMAD_EXPORT_FOR_KUNIT(umad_rxq_charge_always);
 
 /**
  * umad_rxq_has_room() - is anything of the budget left?
@@ -84,6 +85,7 @@ bool umad_rxq_has_room(struct umad_rxq *q)
 	spin_unlock(&q->lock);
 	return room;
 }
+UMAD_EXPORT_FOR_KUNIT(umad_rxq_has_room);
 
 /**
  * umad_rxq_push() - queue a record and wake who waits for one

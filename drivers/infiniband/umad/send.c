@@ -567,3 +567,4 @@ int umad_send_message(struct umad_file *file,
 	umad_agent_leave(agent);
 	return ret;
 }
+UMAD_EXPORT_FOR_KUNIT(umad_send_message);

@@ -15,10 +15,12 @@ struct umad_port;
  * @UMAD_STAT_SEND_TIMED_OUT: reported to the caller with ETIMEDOUT
  * @UMAD_STAT_SEND_FAILED: attempts that failed on this host
  * @UMAD_STAT_SEND_CANCELED: given up by their owner: unregister, close, removal
- * @UMAD_STAT_SEND_REFUSED: writes that failed after their agent was found
+ * @UMAD_STAT_SEND_REFUSED: writes that failed after their MAD was copied in and
+ *	their agent found
  * @UMAD_STAT_SEND_DUPLICATE: of the refused, those for their TID
  * @UMAD_STAT_RECV_DELIVERED: queued for read()
- * @UMAD_STAT_RECV_UNMATCHED: responses that came late or were not asked for
+ * @UMAD_STAT_RECV_UNMATCHED: responses that came late, or with RMPP were not
+ *	asked for; ib_core drops a plain one that nobody asked for
  * @UMAD_STAT_RECV_DROPPED_BUDGET: dropped, the file's budget was spent
  * @UMAD_STAT_RECV_DROPPED_NOMEM: dropped for want of memory
  * @UMAD_STAT_RECV_DROPPED_GID: dropped, sent to a GID this port has not
