@@ -466,12 +466,15 @@ void umad_rmpp_tx_canceled(struct umad_send *send)
 /**
  * umad_rmpp_tx_explain() - why was it not delivered?
  * @send: with a message or without
- * @reserved: &ib_user_mad_hdr.reserved, set to the reason and the RMPPStatus
+ * @reserved: &ib_user_mad_hdr.reserved, set to the reason, the RMPPStatus, 0
  *
  * Context: process, &umad_file.lock held.
  */
 void umad_rmpp_tx_explain(struct umad_send *send, u8 *reserved)
 {
-	reserved[0] = send->rmpp ? send->rmpp->engine.reason : 0;
-	reserved[1] = send->rmpp ? send->rmpp->engine.status : 0;
+	memset(reserved, 0, sizeof(send->hdr.reserved));
+	if (send->rmpp) {
+		reserved[0] = send->rmpp->engine.reason;
+		reserved[1] = send->rmpp->engine.status;
+	}
 }
