@@ -2,11 +2,11 @@
 #include <linux/types.h>
 #include "agent.h"
 
+#include <kunit/visibility.h>
 #include <linux/err.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include "device.h"
-#include "export.h"
 #include "file.h"
 #include "hdr.h"
 #include "post.h"
@@ -165,7 +165,7 @@ err_leave:
 	umad_gate_leave(&port->gate);
 	return ERR_PTR(ret);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_agent_create);
+EXPORT_SYMBOL_IF_KUNIT(umad_agent_create);
 
 /**
  * umad_agent_publish() - the caller knows the agent's id, let it be used
@@ -194,7 +194,7 @@ int umad_agent_publish(struct umad_file *file, u32 id,
 	spin_unlock(&file->lock);
 	return ret;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_agent_publish);
+EXPORT_SYMBOL_IF_KUNIT(umad_agent_publish);
 
 /**
  * umad_agent_unregister() - take an agent from its file
@@ -229,7 +229,7 @@ int umad_agent_unregister(struct umad_file *file, u32 id,
 	umad_gate_leave(&file->port->gate);
 	return agent ? 0 : -EINVAL;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_agent_unregister);
+EXPORT_SYMBOL_IF_KUNIT(umad_agent_unregister);
 
 /**
  * umad_agent_enter() - use an agent

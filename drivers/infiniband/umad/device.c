@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "device.h"
 
+#include <kunit/visibility.h>
 #include <linux/fs.h>
 #include <linux/idr.h>
 #include <linux/kdev_t.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
-#include "export.h"
 #include "file.h"
 #include "issm.h"
 #include "main.h"
@@ -105,7 +105,7 @@ void umad_port_put(struct umad_port *port)
 {
 	kref_put(&port->kref, port_release);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_port_put);
+EXPORT_SYMBOL_IF_KUNIT(umad_port_put);
 
 /**
  * umad_port_find() - the port of a device, for tests
@@ -125,7 +125,7 @@ struct umad_port *umad_port_find(struct ib_device *ib_dev, u32 port_num)
 		umad_port_get(port);
 	return port;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_port_find);
+EXPORT_SYMBOL_IF_KUNIT(umad_port_find);
 
 static void port_dev_release(struct device *dev)
 {

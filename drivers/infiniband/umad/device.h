@@ -52,7 +52,7 @@ struct umad_port {
 	struct device sm_dev;
 	struct cdev sm_cdev;
 	bool has_issm;
-	struct mutex files_lock;
+	struct mutex files_lock; /* protects the next field */
 	struct list_head files;
 	wait_queue_head_t sm_wait;
 	unsigned long sm_flags;

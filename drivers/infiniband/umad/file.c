@@ -2,6 +2,7 @@
 #include <linux/sched.h>
 #include "file.h"
 
+#include <kunit/visibility.h>
 #include <linux/fs.h>
 #include <linux/memcontrol.h>
 #include <linux/moduleparam.h>
@@ -11,7 +12,6 @@
 #include <linux/slab.h>
 #include "agent.h"
 #include "device.h"
-#include "export.h"
 #include "send.h"
 
 static unsigned long recv_budget = 64UL << 20;
@@ -62,7 +62,7 @@ err_free:
 	kfree(file);
 	return ERR_PTR(ret);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_file_create);
+EXPORT_SYMBOL_IF_KUNIT(umad_file_create);
 
 /**
  * umad_file_kill() - take a file's agents, wake its waiters
@@ -124,7 +124,7 @@ void umad_file_destroy(struct umad_file *file)
 	umad_port_put(port);
 	kfree(file);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_file_destroy);
+EXPORT_SYMBOL_IF_KUNIT(umad_file_destroy);
 
 /**
  * umad_file_hdr_size() - the size of the header this file speaks

@@ -52,7 +52,7 @@ struct umad_file {
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 
-	spinlock_t lock;
+	spinlock_t lock; /* protects all up to @rmpp */
 	struct umad_agent *agent[UMAD_MAX_AGENTS];
 	bool dead;
 	bool used;

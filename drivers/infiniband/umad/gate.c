@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "gate.h"
 
-#include "export.h"
+#include <kunit/visibility.h>
 
 /**
  * umad_gate_init() - open a gate
@@ -15,7 +15,7 @@ void umad_gate_init(struct umad_gate *gate)
 	init_completion(&gate->drained);
 	gate->closed = false;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_gate_init);
+EXPORT_SYMBOL_IF_KUNIT(umad_gate_init);
 
 /**
  * umad_gate_enter() - begin a section
@@ -39,7 +39,7 @@ bool umad_gate_enter(struct umad_gate *gate)
 	}
 	return true;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_gate_enter);
+EXPORT_SYMBOL_IF_KUNIT(umad_gate_enter);
 
 /**
  * umad_gate_leave() - end a section
@@ -52,7 +52,7 @@ void umad_gate_leave(struct umad_gate *gate)
 	if (refcount_dec_and_test(&gate->users))
 		complete(&gate->drained);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_gate_leave);
+EXPORT_SYMBOL_IF_KUNIT(umad_gate_leave);
 
 /**
  * umad_gate_close() - let nobody in any more and wait until all have left
@@ -67,4 +67,4 @@ void umad_gate_close(struct umad_gate *gate)
 	umad_gate_leave(gate);
 	wait_for_completion(&gate->drained);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_gate_close);
+EXPORT_SYMBOL_IF_KUNIT(umad_gate_close);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "hdr.h"
 
+#include <kunit/visibility.h>
 #include <linux/bitops.h>
 #include <linux/string.h>
 #include <rdma/ib_addr.h>
-#include "export.h"
 
 /**
  * umad_hdr_to_ah_attr() - the address a caller's header names
@@ -34,7 +34,7 @@ void umad_hdr_to_ah_attr(const struct ib_user_mad_hdr *hdr,
 	memcpy(rdma_ah_retrieve_grh(attr)->dgid.raw, hdr->gid,
 	       sizeof(hdr->gid));
 }
-UMAD_EXPORT_FOR_KUNIT(umad_hdr_to_ah_attr);
+EXPORT_SYMBOL_IF_KUNIT(umad_hdr_to_ah_attr);
 
 /**
  * umad_hdr_from_wc() - where a received MAD came from, all but its GRH
@@ -57,7 +57,7 @@ void umad_hdr_from_wc(struct ib_user_mad_hdr *hdr, const struct ib_wc *wc,
 	hdr->pkey_index = wc->pkey_index;
 	hdr->grh_present = !!(wc->wc_flags & IB_WC_GRH);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_hdr_from_wc);
+EXPORT_SYMBOL_IF_KUNIT(umad_hdr_from_wc);
 
 /**
  * umad_hdr_set_grh() - the GRH of a received MAD
@@ -81,7 +81,7 @@ void umad_hdr_set_grh(struct ib_user_mad_hdr *hdr, const struct ib_grh *grh,
 	hdr->flow_label = cpu_to_be32(word & 0xfffff);
 	memcpy(hdr->gid, sgid->raw, sizeof(hdr->gid));
 }
-UMAD_EXPORT_FOR_KUNIT(umad_hdr_set_grh);
+EXPORT_SYMBOL_IF_KUNIT(umad_hdr_set_grh);
 
 /**
  * umad_reg_from_req() - read the argument of IB_USER_MAD_REGISTER_AGENT
@@ -115,7 +115,7 @@ void umad_reg_from_req(struct umad_reg *reg,
 		       sizeof(reg->req.method_mask));
 	}
 }
-UMAD_EXPORT_FOR_KUNIT(umad_reg_from_req);
+EXPORT_SYMBOL_IF_KUNIT(umad_reg_from_req);
 
 /**
  * umad_reg_from_req2() - read the argument of IB_USER_MAD_REGISTER_AGENT2
@@ -147,7 +147,7 @@ int umad_reg_from_req2(struct umad_reg *reg,
 			  IB_MGMT_MAX_METHODS);
 	return 0;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_reg_from_req2);
+EXPORT_SYMBOL_IF_KUNIT(umad_reg_from_req2);
 
 /**
  * umad_mad_is_rmpp_active() - is this MAD a packet of an RMPP transfer?
@@ -164,7 +164,7 @@ bool umad_mad_is_rmpp_active(const struct ib_mad_hdr *mad)
 	return ib_is_mad_class_rmpp(mad->mgmt_class) &&
 	       (rmpp->rmpp_hdr.rmpp_rtime_flags & IB_MGMT_RMPP_FLAG_ACTIVE);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_mad_is_rmpp_active);
+EXPORT_SYMBOL_IF_KUNIT(umad_mad_is_rmpp_active);
 
 /**
  * umad_mad_check_len() - may a MAD of this length go out as one packet?
@@ -187,4 +187,4 @@ int umad_mad_check_len(const struct ib_mad_hdr *mad, size_t len, bool opa)
 		return -EINVAL;
 	return 0;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_mad_check_len);
+EXPORT_SYMBOL_IF_KUNIT(umad_mad_check_len);

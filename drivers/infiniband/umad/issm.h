@@ -2,7 +2,8 @@
 #ifndef UMAD_ISSM_H
 #define UMAD_ISSM_H
 
-struct file_operations;
+#include <linux/fs.h>
+
 struct umad_port;
 
 extern const struct file_operations umad_issm_fops;

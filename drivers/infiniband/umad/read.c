@@ -82,8 +82,9 @@ static struct umad_msg *wait_for_msg(struct umad_file *file, bool nonblock)
  * Context: process; sleeps, in page faults of the caller's for as long as it
  * likes: no lock is held then.
  * Return: bytes of header and MAD; -EINVAL when @buf is too short for the first
- * segment and -ENOSPC when it is for the whole message, the record stays; -EAGAIN, -ERESTARTSYS; -EFAULT, the record stays; -EIO when the
- * device is gone.
+ * segment and -ENOSPC when it is for the whole message, the record stays;
+ * -EAGAIN, -ERESTARTSYS; -EFAULT, the record stays; -EIO when the device is
+ * gone.
  */
 ssize_t umad_read(struct file *filp, char __user *buf, size_t count,
 		  loff_t *pos)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "rmpp_rx.h"
 
+#include <kunit/visibility.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/time64.h>
-#include "export.h"
 
 /*
  * A sender that is silent for so long is given up. In-tree it is 40 s for the
@@ -56,7 +56,7 @@ void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 	rx->nudge = NUDGE_FIRST;
 	rx->nudge_at = now + NUDGE_FIRST;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_init);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_init);
 
 static enum rmpp_rx_verdict end(struct rmpp_rx *rx,
 				enum rmpp_rx_verdict verdict, u8 status)
@@ -99,8 +99,8 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 		rx->dropped++;
 		return RMPP_RX_DROP;
 	}
-	/* Two ends, or an end before what was sent. */
-	if ((rx->last && (last || packet->seg > rx->last)) ||
+	/* Beyond the end, or an end before what was sent, as a second one is. */
+	if ((rx->last && packet->seg > rx->last) ||
 	    (last && packet->seg < rx->highest))
 		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_LEN);
 	if (packet->seg > rx->max_segs)
@@ -174,7 +174,7 @@ enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
 		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BADT);
 	}
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_receive);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_receive);
 
 /* Move @expected over what is there. */
 static void advance(struct rmpp_rx *rx)
@@ -245,7 +245,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		return RMPP_RX_ACK;
 	return RMPP_RX_DROP;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_stored);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_stored);
 
 /**
  * rmpp_rx_no_room() - a bound or the memory does not allow the message
@@ -258,7 +258,7 @@ enum rmpp_rx_verdict rmpp_rx_no_room(struct rmpp_rx *rx)
 {
 	return end(rx, RMPP_RX_STOP, IB_MGMT_RMPP_STATUS_RESX);
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_no_room);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_no_room);
 
 /**
  * rmpp_rx_cancel() - its owner gives the message up
@@ -272,7 +272,7 @@ enum rmpp_rx_verdict rmpp_rx_cancel(struct rmpp_rx *rx, u8 status)
 {
 	return end(rx, RMPP_RX_ABORT, status);
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_cancel);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_cancel);
 
 /**
  * rmpp_rx_timer() - the deadline has come, or has not
@@ -304,7 +304,7 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 	rx->nudge_at = now + rx->nudge;
 	return rx->expected > 1 ? RMPP_RX_ACK : RMPP_RX_DROP;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_timer);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_timer);
 
 /**
  * rmpp_rx_deadline() - when to call rmpp_rx_timer()
@@ -325,7 +325,7 @@ u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 	}
 	return U64_MAX;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_deadline);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_deadline);
 
 /**
  * rmpp_rx_format_ack() - the acknowledgment of what has arrived
@@ -346,7 +346,7 @@ void rmpp_rx_format_ack(struct rmpp_rx *rx, struct rmpp_packet *ack)
 		.len = rx->window_last,
 	};
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_format_ack);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_format_ack);
 
 /**
  * rmpp_rx_data_len() - how long a complete message is
@@ -367,7 +367,7 @@ u64 rmpp_rx_data_len(const struct rmpp_rx *rx)
 		last = rx->last_len - class_hdr;
 	return (u64)(rx->last - 1) * rx->layout.data + last;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_data_len);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_data_len);
 
 /**
  * rmpp_rx_check_start() - may this packet begin a message?
@@ -403,4 +403,4 @@ enum rmpp_rx_verdict rmpp_rx_check_start(const struct rmpp_packet *packet,
 		return RMPP_RX_ABORT;
 	return first ? RMPP_RX_STORE : RMPP_RX_DROP;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_rx_check_start);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_check_start);

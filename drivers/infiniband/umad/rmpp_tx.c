@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "rmpp_tx.h"
 
+#include <kunit/visibility.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/time64.h>
-#include "export.h"
 
 /* Attempts wait no longer than in-tree: programs count on 2 s, in ms. */
 #define ATTEMPT_MAX_MS		2000
@@ -76,7 +76,7 @@ void rmpp_tx_init(struct rmpp_tx *tx, u32 segs, u32 window, u32 timeout_ms,
 	tx->patience = attempt * ((u64)retries + 1);
 	tx->progress_at = now;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_tx_init);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_init);
 
 static bool has_outstanding(const struct rmpp_tx *tx)
 {
@@ -160,7 +160,7 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 	tx->progress_at = now;
 	return tx->next++;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_tx_next);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_next);
 
 /**
  * rmpp_tx_sent() - the send queue is done with a segment, sent or not
@@ -173,7 +173,7 @@ void rmpp_tx_sent(struct rmpp_tx *tx)
 {
 	tx->posted--;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_tx_sent);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_sent);
 
 /* Smooth the round trip as RFC 6298 does, and set the time-out by it. */
 static void measured(struct rmpp_tx *tx, u64 rtt)
@@ -413,7 +413,7 @@ void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 		break;
 	}
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_tx_receive);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_receive);
 
 /* Nothing came: send the first one again, and ask where the receiver stands. */
 static void timed_out(struct rmpp_tx *tx)
@@ -455,7 +455,7 @@ void rmpp_tx_timer(struct rmpp_tx *tx, u64 now)
 		timed_out(tx);
 	tx->rto_at = now + tx->rto;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_tx_timer);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_timer);
 
 /**
  * rmpp_tx_deadline() - when to call rmpp_tx_timer()
@@ -472,7 +472,7 @@ u64 rmpp_tx_deadline(const struct rmpp_tx *tx)
 		return U64_MAX;
 	return tx->rto_at ? min(tx->rto_at, give_up) : give_up;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_tx_deadline);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_deadline);
 
 /**
  * rmpp_tx_must_abort() - is the receiver to be told that it failed?
@@ -486,4 +486,4 @@ bool rmpp_tx_must_abort(const struct rmpp_tx *tx)
 	return tx->reason == RMPP_REASON_SILENCE ||
 	       tx->reason == RMPP_REASON_VIOLATION;
 }
-UMAD_EXPORT_FOR_KUNIT(rmpp_tx_must_abort);
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_must_abort);

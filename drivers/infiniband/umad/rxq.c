@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "rxq.h"
 
+#include <kunit/visibility.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
-#include "export.h"
 
 /**
  * umad_rxq_init() - make an empty queue
@@ -22,7 +22,7 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 	q->queued = 0;
 	q->dead = false;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_init);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
 
 /**
  * umad_rxq_charge() - take a record's bytes from the budget
@@ -48,7 +48,7 @@ bool umad_rxq_charge(struct umad_rxq *q, struct umad_msg *msg, size_t bytes)
 	spin_unlock(&q->lock);
 	return fits;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_charge);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_charge);
 
 /**
  * umad_rxq_charge_always() - take a record's bytes from the budget, or beyond
@@ -67,7 +67,7 @@ void umad_rxq_charge_always(struct umad_rxq *q, struct umad_msg *msg,
 	msg->charge = bytes;
 	spin_unlock(&q->lock);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_charge_always);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_charge_always);
 
 /**
  * umad_rxq_has_room() - is anything of the budget left?
@@ -85,7 +85,7 @@ bool umad_rxq_has_room(struct umad_rxq *q)
 	spin_unlock(&q->lock);
 	return room;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_has_room);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_has_room);
 
 /**
  * umad_rxq_push() - queue a record and wake who waits for one
@@ -110,7 +110,7 @@ bool umad_rxq_push(struct umad_rxq *q, struct umad_msg *msg)
 		wake_up_interruptible_poll(&q->wait, EPOLLIN | EPOLLRDNORM);
 	return alive;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_push);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_push);
 
 /**
  * umad_rxq_pop() - take the oldest record out
@@ -135,7 +135,7 @@ struct umad_msg *umad_rxq_pop(struct umad_rxq *q)
 	spin_unlock(&q->lock);
 	return msg;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_pop);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_pop);
 
 /**
  * umad_rxq_put_back() - a record could not be handed out, make it the oldest
@@ -162,7 +162,7 @@ void umad_rxq_put_back(struct umad_rxq *q, struct umad_msg *msg)
 	else
 		umad_rxq_free(q, msg);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_put_back);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_put_back);
 
 /**
  * umad_rxq_free() - give back a record and what it was charged
@@ -178,7 +178,7 @@ void umad_rxq_free(struct umad_rxq *q, struct umad_msg *msg)
 	spin_unlock(&q->lock);
 	msg->release(msg);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_free);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_free);
 
 /**
  * umad_rxq_kill() - drop all records, let none in any more, wake everybody
@@ -200,7 +200,7 @@ void umad_rxq_kill(struct umad_rxq *q)
 	list_for_each_entry_safe(msg, next, &dropped, node)
 		umad_rxq_free(q, msg);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_kill);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_kill);
 
 /**
  * umad_rxq_is_ready() - would a reader sleep?
@@ -218,4 +218,4 @@ bool umad_rxq_is_ready(struct umad_rxq *q)
 	spin_unlock(&q->lock);
 	return ready;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_rxq_is_ready);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_is_ready);

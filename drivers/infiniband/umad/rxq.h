@@ -50,7 +50,7 @@ struct umad_msg {
  * @dead: no record goes in or out any more
  */
 struct umad_rxq {
-	spinlock_t lock;
+	spinlock_t lock; /* protects all below */
 	struct list_head list;
 	wait_queue_head_t wait;
 	size_t budget;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "segbuf.h"
 
+#include <kunit/visibility.h>
 #include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -8,7 +9,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include "export.h"
 
 /* One try: who wants more than there is hears so at once. */
 #define SEGBUF_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
@@ -29,7 +29,7 @@ struct umad_segbuf *umad_segbuf_alloc(void)
 	}
 	return buf;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_segbuf_alloc);
+EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_alloc);
 
 /**
  * umad_segbuf_free() - give all memory back
@@ -52,7 +52,7 @@ void umad_segbuf_free(struct umad_segbuf *buf)
 	xa_destroy(&buf->pages);
 	kfree(buf);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_segbuf_free);
+EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_free);
 
 static struct page *get_page_at(struct umad_segbuf *buf, unsigned long index)
 {
@@ -101,7 +101,7 @@ int umad_segbuf_write(struct umad_segbuf *buf, size_t offset, const void *data,
 	}
 	return 0;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_segbuf_write);
+EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_write);
 
 /**
  * umad_segbuf_write_user() - store a program's bytes from offset 0 on
@@ -157,7 +157,7 @@ void umad_segbuf_read(const struct umad_segbuf *buf, size_t offset,
 		len -= n;
 	}
 }
-UMAD_EXPORT_FOR_KUNIT(umad_segbuf_read);
+EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_read);
 
 /**
  * umad_segbuf_read_user() - fetch bytes for a program

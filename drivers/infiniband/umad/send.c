@@ -2,13 +2,13 @@
 #include <linux/types.h>
 #include "send.h"
 
+#include <kunit/visibility.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "agent.h"
 #include "ah.h"
 #include "device.h"
-#include "export.h"
 #include "file.h"
 #include "post.h"
 #include "rmpp_send.h"
@@ -534,7 +534,7 @@ int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 	kfree(mad);
 	return ret;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_send_mad);
+EXPORT_SYMBOL_IF_KUNIT(umad_send_mad);
 
 /**
  * umad_send_message() - send a message of several segments for a program
@@ -567,4 +567,4 @@ int umad_send_message(struct umad_file *file,
 	umad_agent_leave(agent);
 	return ret;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_send_message);
+EXPORT_SYMBOL_IF_KUNIT(umad_send_message);

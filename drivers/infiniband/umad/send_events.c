@@ -31,6 +31,7 @@ struct due {
 /* One batch under the lock; returns how many, fills in what is left to do. */
 static unsigned int collect_due(struct umad_file *file, struct due *due)
 {
+	enum umad_txn_action action;
 	struct umad_agent *agent;
 	struct umad_send *send;
 	struct umad_txn *txn;
@@ -42,8 +43,9 @@ static unsigned int collect_due(struct umad_file *file, struct due *due)
 		send = container_of(txn, struct umad_send, txn);
 		agent = send->agent;
 		due[n].send = send;
-		due[n].retry = umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
-				    &due[n].finish) == UMAD_TXN_RETRY &&
+		action = umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
+					&due[n].finish);
+		due[n].retry = action == UMAD_TXN_RETRY &&
 			       umad_gate_enter(&agent->gate);
 		if (due[n].retry)
 			umad_send_get(send);
@@ -176,7 +178,7 @@ bool umad_send_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	}
 	if (send)
 		answered = umad_send_step(send, UMAD_TXN_EV_RESPONSE, 0, now,
-				&finish) == UMAD_TXN_DELIVER;
+					  &finish) == UMAD_TXN_DELIVER;
 	/* One that was given up has caught it for its successor, or for none. */
 	if (matched && matched != send)
 		umad_send_step(matched, UMAD_TXN_EV_RESPONSE, 0, now, &finish_matched);

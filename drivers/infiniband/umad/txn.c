@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "txn.h"
 
+#include <kunit/visibility.h>
 #include <linux/bug.h>
 #include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
 #include <linux/rhashtable.h>
 #include <linux/string.h>
-#include "export.h"
 
 /*
  * How long a request that was given up still listens for its response, in ms:
@@ -41,7 +41,7 @@ const char *umad_txn_state_name(enum umad_txn_state state)
 {
 	return state < ARRAY_SIZE(state_names) ? state_names[state] : "?";
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_state_name);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_state_name);
 
 /**
  * umad_txn_table_init() - make an empty table
@@ -58,7 +58,7 @@ int umad_txn_table_init(struct umad_txn_table *table, spinlock_t *lock)
 	table->count = 0;
 	return rhltable_init(&table->hash, &hash_params);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_table_init);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_init);
 
 /**
  * umad_txn_table_destroy() - give back an empty table
@@ -71,7 +71,7 @@ void umad_txn_table_destroy(struct umad_txn_table *table)
 	WARN_ON_ONCE(table->count || timerqueue_getnext(&table->deadlines));
 	rhltable_destroy(&table->hash);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_table_destroy);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_destroy);
 
 /**
  * umad_txn_init() - describe a send
@@ -96,7 +96,7 @@ void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
 	txn->state = UMAD_TXN_NEW;
 	timerqueue_init(&txn->deadline);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_init);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_init);
 
 static bool same_dest(const struct umad_txn_dest *a,
 		      const struct umad_txn_dest *b)
@@ -177,7 +177,7 @@ int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 		set_deadline(table, txn, ktime_add(now, txn->timeout));
 	return 0;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_add);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_add);
 
 /**
  * umad_txn_find() - whose response is this?
@@ -207,7 +207,7 @@ struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,
 	rcu_read_unlock();
 	return found;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_find);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_find);
 
 /**
  * umad_txn_find_to() - which send to that destination is this about?
@@ -237,7 +237,7 @@ struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
 	rcu_read_unlock();
 	return found;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_find_to);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_find_to);
 
 /**
  * umad_txn_wait_until() - give a waiting transaction its last deadline
@@ -257,7 +257,7 @@ void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 	if (expires != KTIME_MAX)
 		set_deadline(table, txn, expires);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_wait_until);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_wait_until);
 
 /**
  * umad_txn_expired() - a transaction whose deadline has passed
@@ -279,7 +279,7 @@ struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now)
 		return NULL;
 	return container_of(node, struct umad_txn, deadline);
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_expired);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_expired);
 
 /**
  * umad_txn_next_deadline() - when to look again
@@ -296,7 +296,7 @@ ktime_t umad_txn_next_deadline(struct umad_txn_table *table)
 	node = timerqueue_getnext(&table->deadlines);
 	return node ? node->expires : KTIME_MAX;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_next_deadline);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_next_deadline);
 
 /* The one place where a state changes after umad_txn_add(). */
 static void set_state(struct umad_txn_table *table, struct umad_txn *txn,
@@ -400,4 +400,4 @@ enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
 	}
 	return event == UMAD_TXN_EV_RESPONSE ? UMAD_TXN_STRAY : UMAD_TXN_NONE;
 }
-UMAD_EXPORT_FOR_KUNIT(umad_txn_step);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_step);

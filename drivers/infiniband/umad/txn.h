@@ -127,7 +127,7 @@ struct umad_txn {
  * @count: transactions in @hash
  */
 struct umad_txn_table {
-	spinlock_t *lock;
+	spinlock_t *lock; /* the owner's, protects all */
 	struct rhltable hash;
 	struct timerqueue_head deadlines;
 	unsigned int count;

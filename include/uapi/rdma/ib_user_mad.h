@@ -116,7 +116,7 @@ struct ib_user_mad {
 
 /* The caller's long, aligned as a __u32 so that the structure is packed. */
 typedef unsigned long __attribute__((aligned(4))) packed_ulong;
-#define IB_USER_MAD_LONGS_PER_METHOD_MASK (128 / (8 * sizeof (long)))
+#define IB_USER_MAD_LONGS_PER_METHOD_MASK (128 / (8 * sizeof(long)))
 
 /**
  * struct ib_user_mad_reg_req - argument of IB_USER_MAD_REGISTER_AGENT
