@@ -4,6 +4,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/err.h>
+#include <linux/log2.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include "device.h"
@@ -13,6 +14,9 @@
 #include "recv.h"
 #include "rmpp_recv.h"
 #include "send.h"
+
+/* ib_core's recv_queue_size, if nobody tells. */
+#define RECV_QUEUE_DEFAULT	512
 
 /*
  * ib_core is told of no RMPP, so that it hands up each segment as it came and
@@ -79,18 +83,22 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
 }
 
 /*
- * Of the port's receive queue three quarters may be promised to RMPP senders;
- * who tells its depth is the queue pair itself.
+ * Of the port's receive queue three quarters may be promised to RMPP senders.
+ * Who tells its depth is the queue pair itself, and some (rxe) tell the ring
+ * they made of it: one less than a power of two, the next after the depth.
  */
 static u32 receive_credit(struct ib_qp *qp)
 {
 	struct ib_qp_init_attr init = {};
 	struct ib_qp_attr attr = {};
-	u32 depth = 512;
+	u32 depth;
 
-	if (!ib_query_qp(qp, &attr, IB_QP_CAP, &init) && attr.cap.max_recv_wr)
-		depth = attr.cap.max_recv_wr;
-	return depth / 4 * 3;
+	if (ib_query_qp(qp, &attr, IB_QP_CAP, &init) || !attr.cap.max_recv_wr)
+		attr.cap.max_recv_wr = RECV_QUEUE_DEFAULT;
+	depth = attr.cap.max_recv_wr;
+	if (is_power_of_2(depth + 1))
+		depth = (depth + 1) / 2;
+	return max(depth / 4 * 3, 1U);
 }
 
 static int agent_register(struct umad_agent *agent,
