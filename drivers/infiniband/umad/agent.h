@@ -4,6 +4,7 @@
 #define UMAD_AGENT_H
 
 #include <linux/list.h>
+#include <linux/timerqueue.h>
 #include <linux/types.h>
 #include "gate.h"
 
@@ -23,7 +24,9 @@ struct umad_reg;
  *	below
  * @dying: no more sends, no more receives
  * @sends: all its sends that are not DONE, &umad_send.agent_node
- * @late: of them those that are LATE, the oldest first, &umad_send.late_node
+ * @late: of them those that are LATE, the one posted first foremost,
+ *	&umad_send.late_node
+ * @posted: how many were posted so far
  * @late_count: how many are in @late
  * @receivers: messages being joined, or just complete, &umad_rmpp_rx.agent_node
  */
@@ -38,7 +41,8 @@ struct umad_agent {
 	bool published;
 	bool dying;
 	struct list_head sends;
-	struct list_head late;
+	struct timerqueue_head late;
+	u64 posted;
 	unsigned int late_count;
 	struct list_head receivers;
 };

@@ -318,12 +318,16 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		return;
 	}
 
-	/* It looks like an ACK of our answer, and is one of their request. */
+	/*
+	 * An ACK of segment 0 looks like one of our answer, and is one of
+	 * their request. And who sends us a message ends that message, not
+	 * the one that it answers.
+	 */
 	turn_around = packet.type == IB_MGMT_RMPP_TYPE_ACK && !packet.seg;
-	if (turn_around && umad_rmpp_rx_receive(agent, rwc, &packet))
-		return;
-	if (umad_rmpp_tx_receive(agent, rwc, &packet) ||
-	    umad_rmpp_rx_receive(agent, rwc, &packet))
+	if (umad_rmpp_rx_receive(agent, rwc, &packet, turn_around ?
+				 RMPP_RX_DONE : RMPP_RX_JOINING) ||
+	    umad_rmpp_tx_receive(agent, rwc, &packet) ||
+	    umad_rmpp_rx_receive(agent, rwc, &packet, RMPP_RX_DONE))
 		return;
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_STRAY);
 	if (rmpp_rx_check_start(&packet, &status) == RMPP_RX_ABORT)

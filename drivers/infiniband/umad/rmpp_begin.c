@@ -46,7 +46,7 @@ MODULE_PARM_DESC(rmpp_port_transfers,
  * umad_rmpp_max_message() - how long a message may be
  *
  * Context: any.
- * Return: bytes, with the first segment's headers.
+ * Return: bytes: sent with the first segment's headers, received of data.
  */
 size_t umad_rmpp_max_message(void)
 {
@@ -172,15 +172,15 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 	ret = -ESHUTDOWN;
 	if (agent->dying)
 		goto out;
-	ret = -ENOSPC;
-	if (!may_begin(file))
-		goto out;
 	if (ib_response_mad(&rwc->recv_buf.mad->mad_hdr)) {
 		ret = -ENOENT;
 		rx->send = find_request(agent, &rx->key);
 		if (!rx->send)
 			goto out;
 	}
+	ret = -ENOSPC;
+	if (!may_begin(file))
+		goto out;
 	rx_setup(rx, rwc);
 	ret = rhashtable_insert_fast(&file->rmpp.receivers, &rx->node,
 				     umad_rmpp_rx_params);

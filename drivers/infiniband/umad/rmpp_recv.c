@@ -179,6 +179,10 @@ static void answer(struct umad_rmpp_rx *rx)
 	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
 
 	spin_lock(&file->lock);
+	if (rx->silent) {
+		spin_unlock(&file->lock);
+		return;
+	}
 	if (!rx->ah) {
 		if (!rx->work_queued && umad_gate_enter(&rx->agent->gate)) {
 			rx->work_queued = true;
@@ -291,6 +295,8 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 		wanted = umad_send_step(rx->send, UMAD_TXN_EV_RESPONSE, 0,
 					ktime_get(), finish) ==
 			 UMAD_TXN_DELIVER;
+	if (rx->send && wanted)
+		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
 	end_joining(rx);
 	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
 	if (++file->rmpp.lingering_count > LINGERING_MAX) {
@@ -368,27 +374,46 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 	return verdict;
 }
 
+/*
+ * It will not be completed. Whoever waits for it hears so now: nothing else
+ * will come, and what ib_core held for it is used up.
+ */
+static void end_unreceived(struct umad_rmpp_rx *rx, bool refused, bool *finish)
+{
+	struct umad_file *file = rx->agent->file;
+
+	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
+						    UMAD_STAT_RMPP_UNRECEIVED);
+	if (rx->send && rx->send->txn.state == UMAD_TXN_WAIT)
+		umad_send_step(rx->send, UMAD_TXN_EV_UNDELIVERED,
+			       rx->engine.status, ktime_get(), finish);
+}
+
 /* Do what the engine says, set its timer, and let it go if it is dead. */
 static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 {
 	struct umad_file *file = rx->agent->file;
-	bool unlisted = false;
+	bool unlisted = false, finish = false;
 
 	if (verdict == RMPP_RX_ACK || verdict == RMPP_RX_ABORT ||
 	    verdict == RMPP_RX_STOP)
 		answer(rx);
 
 	spin_lock(&file->lock);
+	/* STOP and ABORT are never answered (IBA 13.6.2). */
+	if (verdict == RMPP_RX_GONE)
+		rx->silent = true;
 	if (rx->listed && rx->engine.state == RMPP_RX_DEAD) {
 		if (list_empty(&rx->linger_node))
-			umad_stat_inc(&file->port->stats,
-				      UMAD_STAT_RMPP_UNRECEIVED);
+			end_unreceived(rx, verdict == RMPP_RX_STOP, &finish);
 		unlisted = unlist(rx);
 	} else if (rx->listed) {
 		umad_rmpp_set_timer(file, &rx->timer,
 				    rmpp_rx_deadline(&rx->engine));
 	}
 	spin_unlock(&file->lock);
+	if (finish)
+		umad_send_finish(rx->send);
 	if (unlisted)
 		umad_rmpp_rx_put(rx);
 }
@@ -413,7 +438,6 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 {
 	struct umad_file *file = rx->agent->file;
 	enum rmpp_rx_verdict verdict;
-	int ret;
 
 	spin_lock(&file->lock);
 	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
@@ -422,14 +446,12 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 	spin_unlock(&file->lock);
 
 	if (verdict == RMPP_RX_STORE) {
-		ret = store(rx, rwc, packet);
-		if (!ret) {
+		if (!store(rx, rwc, packet)) {
 			verdict = stored(rx, packet);
 		} else {
-			umad_stat_inc(&file->port->stats,
-				      UMAD_STAT_RMPP_REFUSED);
 			spin_lock(&file->lock);
-			verdict = rmpp_rx_no_room(&rx->engine);
+			verdict = rx->listed ? rmpp_rx_no_room(&rx->engine) :
+					       RMPP_RX_DROP;
 			spin_unlock(&file->lock);
 		}
 	}
@@ -468,26 +490,30 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
  * @agent: that it was routed to
  * @rwc: the packet
  * @packet: its RMPP header, not of DATA
+ * @state: in which the message must be
  *
  * Context: process, ib_core's receive handler.
  * Return: true if it is; it has been dealt with.
  */
 bool umad_rmpp_rx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
-			  const struct rmpp_packet *packet)
+			  const struct rmpp_packet *packet,
+			  enum rmpp_rx_state state)
 {
 	struct umad_rmpp_key key;
 	struct umad_rmpp_rx *rx;
+	bool match;
 
 	umad_rmpp_key_of(&key, agent, rwc);
 	spin_lock(&agent->file->lock);
 	rx = rx_find(agent->file, &key);
+	match = rx && rx->engine.state == state;
 	spin_unlock(&agent->file->lock);
-	if (!rx)
-		return false;
-	rx_packet(rx, rwc, packet);
-	umad_rmpp_rx_put(rx);
-	return true;
+	if (match)
+		rx_packet(rx, rwc, packet);
+	if (rx)
+		umad_rmpp_rx_put(rx);
+	return match;
 }
 
 /**
@@ -529,6 +555,9 @@ void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
 					      struct umad_rmpp_rx, agent_node);
 		if (rx) {
 			tell = rx->ah && rx->engine.state == RMPP_RX_JOINING;
+			if (rx->engine.state == RMPP_RX_JOINING)
+				umad_stat_inc(&file->port->stats,
+					      UMAD_STAT_RMPP_UNRECEIVED);
 			rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_UNSPEC);
 			unlist(rx);
 		}

@@ -64,6 +64,8 @@ static_assert(sizeof(struct umad_rmpp_key) == 40);
  * @work_queued: and holds a reference and the agent's gate; protected by
  *	&umad_file.lock
  * @listed: in the table and the lists; protected by &umad_file.lock
+ * @silent: the sender has ended it, nothing is answered any more; protected by
+ *	&umad_file.lock
  * @from: the header of the first segment, for the program; constant
  * @head: headers of our answers, constant
  * @msg: what read() will return; NULL when it was handed on
@@ -83,6 +85,7 @@ struct umad_rmpp_rx {
 	struct work_struct work;
 	bool work_queued;
 	bool listed;
+	bool silent;
 	struct ib_user_mad_hdr from;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct umad_rx_msg *msg;
@@ -106,7 +109,8 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
 		       const struct rmpp_packet *packet);
 bool umad_rmpp_rx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
-			  const struct rmpp_packet *packet);
+			  const struct rmpp_packet *packet,
+			  enum rmpp_rx_state state);
 void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_get(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_put(struct umad_rmpp_rx *rx);

@@ -242,6 +242,17 @@ static void post_control(struct umad_send *send, u8 type, u8 status)
 			       umad_rmpp_tx_mad(send->rmpp), &packet);
 }
 
+/* The receiver has it all: the caller's time-out runs, for the response. */
+static void wait_for_response(struct umad_send *send, ktime_t now)
+{
+	struct umad_txn *txn = &send->txn;
+
+	umad_txn_wait_until(&send->file->txns, txn,
+			    txn->timeout == UMAD_TXN_FOREVER ? KTIME_MAX :
+			    ktime_add(now, txn->timeout));
+	umad_send_arm(send->file, now);
+}
+
 /*
  * The turn-around ACK (IBA 13.6.6.3): now they send and we receive. It stays
  * in ib_core to catch a response of one MAD.
@@ -263,20 +274,15 @@ static void turn_around(struct umad_send *send)
 
 static void acked(struct umad_send *send, ktime_t now, bool *finish)
 {
-	struct umad_file *file = send->file;
-	struct umad_txn *txn = &send->txn;
+	struct umad_stats *stats = &send->file->port->stats;
 
-	umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_SENT);
-	if (txn->state == UMAD_TXN_SEND) {
-		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_COMPLETED);
-		umad_send_step(send, UMAD_TXN_EV_SENT, 0, now, finish);
+	umad_stat_inc(stats, UMAD_STAT_RMPP_SENT);
+	if (send->txn.state == UMAD_TXN_WAIT) {
+		wait_for_response(send, now);
 		return;
 	}
-	/* Now the caller's time-out runs, for the response. */
-	umad_txn_wait_until(&file->txns, txn,
-			    txn->timeout == UMAD_TXN_FOREVER ? KTIME_MAX :
-			    ktime_add(now, txn->timeout));
-	umad_send_arm(file, now);
+	umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
+	umad_send_step(send, UMAD_TXN_EV_SENT, 0, now, finish);
 }
 
 /* The engine has taken an event: see to its end, or to what it sends next. */
@@ -387,8 +393,11 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 	} else if (tx->engine.state != RMPP_TX_ACKED) {
 		rmpp_tx_receive(&tx->engine, packet, ktime_get_ns());
 	} else if (packet->type == IB_MGMT_RMPP_TYPE_ACK) {
-		/* They have not seen our turn-around ACK. */
-		turn = packet->seg == tx->engine.segs;
+		/*
+		 * They have not seen our turn-around ACK; or an old one came
+		 * late, and ib_core took it for the response.
+		 */
+		turn = packet->seg == tx->engine.segs || !send->waiting;
 	} else if (packet->type == IB_MGMT_RMPP_TYPE_STOP ||
 		   packet->type == IB_MGMT_RMPP_TYPE_ABORT) {
 		/* They have it, and will not answer it. */
@@ -424,10 +433,12 @@ void umad_rmpp_tx_answered(struct umad_send *send)
 	if (!tx)
 		return;
 	spin_lock(&send->file->lock);
-	if (tx->engine.state == RMPP_TX_SENDING) {
+	if (is_active(send) && tx->engine.state == RMPP_TX_SENDING &&
+	    send->txn.state == UMAD_TXN_WAIT) {
 		tx->engine.state = RMPP_TX_ACKED;
 		tx->settled = true;
 		umad_stat_inc(&send->file->port->stats, UMAD_STAT_RMPP_SENT);
+		wait_for_response(send, ktime_get());
 	}
 	spin_unlock(&send->file->lock);
 	umad_rmpp_tx_pump(send);
@@ -457,8 +468,14 @@ void umad_rmpp_tx_stop(struct umad_send *send)
 void umad_rmpp_tx_canceled(struct umad_send *send)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
+	bool tell;
 
-	if (tx && tx->engine.state == RMPP_TX_SENDING)
+	if (!tx)
+		return;
+	spin_lock(&send->file->lock);
+	tell = tx->engine.state == RMPP_TX_SENDING;
+	spin_unlock(&send->file->lock);
+	if (tell)
 		post_control(send, IB_MGMT_RMPP_TYPE_ABORT,
 			     IB_MGMT_RMPP_STATUS_UNSPEC);
 }
@@ -472,9 +489,10 @@ void umad_rmpp_tx_canceled(struct umad_send *send)
  */
 void umad_rmpp_tx_explain(struct umad_send *send, u8 *reserved)
 {
+	/* ABI: of a single MAD all comes back as it was written. */
+	if (!send->rmpp)
+		return;
 	memset(reserved, 0, sizeof(send->hdr.reserved));
-	if (send->rmpp) {
-		reserved[0] = send->rmpp->engine.reason;
-		reserved[1] = send->rmpp->engine.status;
-	}
+	reserved[0] = send->rmpp->engine.reason;
+	reserved[1] = send->rmpp->engine.status;
 }

@@ -34,7 +34,6 @@ enum rmpp_tx_state {
  * @RMPP_REASON_STOPPED: the receiver sent STOP
  * @RMPP_REASON_ABORTED: the receiver sent ABORT
  * @RMPP_REASON_VIOLATION: the receiver broke the protocol, and was sent ABORT
- * @RMPP_REASON_LOCAL: this host could not send it
  */
 enum rmpp_reason {
 	RMPP_REASON_NONE,
@@ -42,7 +41,6 @@ enum rmpp_reason {
 	RMPP_REASON_STOPPED,
 	RMPP_REASON_ABORTED,
 	RMPP_REASON_VIOLATION,
-	RMPP_REASON_LOCAL,
 };
 
 /**

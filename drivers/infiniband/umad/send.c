@@ -164,12 +164,12 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 	if (*finish) {
 		list_del(&send->agent_node);
 		if (old == UMAD_TXN_LATE) {
-			list_del(&send->late_node);
+			timerqueue_del(&send->agent->late, &send->late_node);
 			send->agent->late_count--;
 		}
 		stop_waiting(send);
 	} else if (old != UMAD_TXN_LATE && send->txn.state == UMAD_TXN_LATE) {
-		list_add_tail(&send->late_node, &send->agent->late);
+		timerqueue_add(&send->agent->late, &send->late_node);
 		send->agent->late_count++;
 	}
 	return action;
@@ -315,6 +315,7 @@ static struct umad_send *send_alloc(struct umad_agent *agent,
 	send->agent = agent;
 	send->hdr = *hdr;
 	send->report = report;
+	timerqueue_init(&send->late_node);
 	report->mad = *mad;
 	report->msg.data = &report->mad;
 	report->msg.len = sizeof(report->mad);
@@ -343,6 +344,8 @@ static int enter(struct umad_send *send, struct ib_mad_send_buf *buf,
 	if (ret)
 		goto out;
 	list_add_tail(&send->agent_node, &send->agent->sends);
+	/* No time, but the same kind of order. */
+	send->late_node.expires = send->agent->posted++;
 	/* For the caller, while it posts. */
 	umad_send_get(send);
 	if (buf && send->txn.state == UMAD_TXN_WAIT) {
@@ -482,7 +485,9 @@ static int send_message(struct umad_agent *agent,
 	struct umad_send *send;
 	int ret;
 
-	send = prepare(agent, hdr, umad_rmpp_tx_mad(tx));
+	/* The id may have come to another agent since the program's write. */
+	send = agent->kernel_rmpp ? prepare(agent, hdr, umad_rmpp_tx_mad(tx)) :
+				    ERR_PTR(-EINVAL);
 	if (IS_ERR(send)) {
 		umad_rmpp_tx_free(tx);
 		return PTR_ERR(send);

@@ -40,7 +40,8 @@ struct umad_report {
  * @file: constant
  * @agent: constant
  * @agent_node: in &umad_agent.sends; protected by &umad_file.lock
- * @late_node: in &umad_agent.late; protected by &umad_file.lock
+ * @late_node: in &umad_agent.late, by the order of posting; protected by
+ *	&umad_file.lock
  * @ah: constant, has a reference
  * @waiting: the placeholder in ib_core, NULL when there is none; protected by
  *	&umad_file.lock, under which it is not freed
@@ -57,7 +58,7 @@ struct umad_send {
 	struct umad_file *file;
 	struct umad_agent *agent;
 	struct list_head agent_node;
-	struct list_head late_node;
+	struct timerqueue_node late_node;
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
 	struct ib_user_mad_hdr hdr;

@@ -13,13 +13,13 @@
 /* Transactions stepped in one go with the file's lock held. */
 #define BATCH		32
 /*
- * Deadlines handled in one run of the work. Taking a placeholder back makes
- * ib_core search its list past those taken back before, until its own work
- * has freed them: give it the time.
+ * Requests of an agent that listen for a late response: ib_core keeps them.
+ * They are taken back in the order in which they were posted, because ib_core
+ * searches its list in that order, and so many in one run of the work, because
+ * it finds those taken back first until its own work has freed them.
  */
-#define RUN_MAX		512
-/* Requests of an agent that listen for a late response: ib_core keeps them. */
 #define LATE_MAX	8
+#define TRIM_MAX	256
 
 /* What is to be done about a deadline without the lock. */
 struct due {
@@ -32,7 +32,6 @@ struct due {
 static unsigned int collect_due(struct umad_file *file, struct due *due)
 {
 	enum umad_txn_action action;
-	struct umad_agent *agent;
 	struct umad_send *send;
 	struct umad_txn *txn;
 	unsigned int n = 0;
@@ -41,23 +40,37 @@ static unsigned int collect_due(struct umad_file *file, struct due *due)
 	spin_lock(&file->lock);
 	while (n < BATCH && (txn = umad_txn_expired(&file->txns, now))) {
 		send = container_of(txn, struct umad_send, txn);
-		agent = send->agent;
 		due[n].send = send;
 		action = umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
 					&due[n].finish);
 		due[n].retry = action == UMAD_TXN_RETRY &&
-			       umad_gate_enter(&agent->gate);
+			       umad_gate_enter(&send->agent->gate);
 		if (due[n].retry)
 			umad_send_get(send);
 		n++;
+	}
+	spin_unlock(&file->lock);
+	return n;
+}
 
-		/* Listen for the late responses of the last few only. */
-		if (n < BATCH && agent->late_count > LATE_MAX) {
-			send = list_first_entry(&agent->late, struct umad_send,
-						late_node);
-			due[n].send = send;
+/* As collect_due(), for requests too many that listen for a late response. */
+static unsigned int collect_late(struct umad_file *file, struct due *due)
+{
+	struct timerqueue_node *node;
+	struct umad_agent *agent;
+	unsigned int n = 0;
+	int id;
+
+	spin_lock(&file->lock);
+	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
+		agent = file->agent[id];
+		while (agent && n < BATCH && agent->late_count > LATE_MAX) {
+			node = timerqueue_getnext(&agent->late);
+			due[n].send = container_of(node, struct umad_send,
+						   late_node);
 			due[n].retry = false;
-			umad_send_step(send, UMAD_TXN_EV_CANCEL, 0, now, &due[n].finish);
+			umad_send_step(due[n].send, UMAD_TXN_EV_CANCEL, 0, 0,
+				       &due[n].finish);
 			n++;
 		}
 	}
@@ -91,20 +104,33 @@ void umad_send_deadline_work(struct work_struct *work)
 {
 	struct umad_file *file = container_of(work, struct umad_file,
 					      deadline_work.work);
-	unsigned int done = 0, n, i;
+	unsigned int trimmed = 0, n, i;
 	struct due due[BATCH];
+	ktime_t now;
 
 	do {
 		n = collect_due(file, due);
 		for (i = 0; i < n; i++)
 			settle_due(&due[i]);
-		done += n;
 		cond_resched();
-	} while (n && done < RUN_MAX);
+	} while (n);
+	do {
+		n = collect_late(file, due);
+		for (i = 0; i < n; i++)
+			settle_due(&due[i]);
+		trimmed += n;
+		cond_resched();
+	} while (n && trimmed < TRIM_MAX);
 
 	spin_lock(&file->lock);
+	now = ktime_get();
 	file->armed = KTIME_MAX;
-	umad_send_arm(file, ktime_get());
+	if (n) {
+		file->armed = now;
+		mod_delayed_work(umad_wq, &file->deadline_work, 1);
+	} else {
+		umad_send_arm(file, now);
+	}
 	spin_unlock(&file->lock);
 }
 

@@ -113,7 +113,10 @@ TRACE_DEFINE_ENUM(UMAD_TXN_EV_UNDELIVERED);
 			 { UMAD_TXN_EV_CANCEL, "cancel" },	\
 			 { UMAD_TXN_EV_UNDELIVERED, "undelivered" })
 
-/* A transaction has taken an event; wc_status says why a send failed. */
+/*
+ * A transaction has taken an event; wc_status says why a send failed, or for
+ * "undelivered" is the RMPPStatus.
+ */
 TRACE_EVENT(ib_umad_txn,
 	TP_PROTO(const void *file, const struct umad_txn *txn,
 		 enum umad_txn_state old, enum umad_txn_event event,

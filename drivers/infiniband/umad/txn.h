@@ -19,7 +19,7 @@
  * @UMAD_TXN_NEW: not in a table yet
  * @UMAD_TXN_SEND: expects no response; in the hash until it has been sent
  * @UMAD_TXN_WAIT: expects a response; in the hash, and in the deadline queue
- *	unless it waits for ever
+ *	unless it waits for ever or its deadline is set later
  * @UMAD_TXN_LATE: given up and reported; out of the hash, in the deadline
  *	queue until a late response is no longer listened for
  * @UMAD_TXN_DONE: in neither; only its references keep it

@@ -78,7 +78,8 @@ struct ib_user_mad_hdr_old {
  * @flow_label: of the GRH
  * @pkey_index: index into the port's P_Key table that the MAD was received
  *	with, or is to be sent with
- * @reserved: read: 0; write: ignored
+ * @reserved: write: ignored; read: 0, but for an RMPP message that was not
+ *	delivered: [0] says why, [1] is the RMPPStatus (Documentation/rmpp.rst)
  *
  * Used by a file after IB_USER_MAD_ENABLE_PKEY, or when its first agent was
  * registered with IB_USER_MAD_REGISTER_AGENT2.

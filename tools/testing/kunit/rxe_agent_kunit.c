@@ -45,6 +45,7 @@ static const struct reg_case reg_cases[] = {
 	{ "class 0x50", false, 1, 0, 0, 0x50, 1, -EINVAL },
 	{ "version 0x82", false, 1, 0, 0, 9, 0x82, 0 },
 	{ "version 0x83", false, 1, 0, 0, 9, 0x83, -EINVAL },
+	{ "RMPP", false, 1, 0, 1, 3, 2, 0 },
 	{ "program's RMPP", false, 1, IB_USER_MAD_USER_RMPP, 1, 3, 2, 0 },
 	{ "program's RMPP, version 0", false, 1, IB_USER_MAD_USER_RMPP, 0, 3,
 	  2, 0 },

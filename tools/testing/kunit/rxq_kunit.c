@@ -187,6 +187,31 @@ static void rxq_uncharged_always_fits(struct kunit *test)
 	}
 }
 
+/* What was acknowledged to its sender is kept, and weighs all the same. */
+static void rxq_charge_always(struct kunit *test)
+{
+	struct rxq_env *env = test->priv;
+	struct umad_msg *msg = &env->records[1].msg;
+
+	KUNIT_EXPECT_TRUE(test, umad_rxq_has_room(&env->q));
+	KUNIT_ASSERT_TRUE(test, push(env, 0, BUDGET - 1));
+	KUNIT_EXPECT_TRUE(test, umad_rxq_has_room(&env->q));
+	umad_rxq_charge_always(&env->q, msg, 10);
+	KUNIT_EXPECT_EQ(test, env->q.charged, BUDGET + 9);
+	KUNIT_EXPECT_FALSE(test, umad_rxq_has_room(&env->q));
+	KUNIT_EXPECT_FALSE(test, push(env, 2, 1));
+	KUNIT_EXPECT_FALSE(test, push(env, 2, 0));
+
+	umad_rxq_free(&env->q, msg);
+	KUNIT_EXPECT_EQ(test, env->q.charged, BUDGET - 1);
+	KUNIT_EXPECT_TRUE(test, umad_rxq_has_room(&env->q));
+	KUNIT_EXPECT_TRUE(test, push(env, 2, 1));
+	KUNIT_EXPECT_FALSE(test, umad_rxq_has_room(&env->q));
+	umad_rxq_kill(&env->q);
+	KUNIT_EXPECT_EQ(test, env->q.charged, 0);
+	KUNIT_EXPECT_FALSE(test, umad_rxq_has_room(&env->q));
+}
+
 static void rxq_order(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
@@ -343,6 +368,7 @@ static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE_PARAM(rxq_charge, charge_gen_params),
 	KUNIT_CASE(rxq_charged_until_free),
 	KUNIT_CASE(rxq_uncharged_always_fits),
+	KUNIT_CASE(rxq_charge_always),
 	KUNIT_CASE(rxq_order),
 	KUNIT_CASE(rxq_push_wakes),
 	KUNIT_CASE(rxq_put_back_wakes),

@@ -155,6 +155,39 @@ ktime_t txn_next_deadline(struct txn_env *env)
 }
 
 /**
+ * txn_find_to() - umad_txn_find_to()
+ * @env: of the test
+ * @like: has the key and the destination that are looked for
+ *
+ * Context: process.
+ * Return: as umad_txn_find_to().
+ */
+struct umad_txn *txn_find_to(struct txn_env *env, const struct umad_txn *like)
+{
+	struct umad_txn *txn;
+
+	spin_lock(&env->lock);
+	txn = umad_txn_find_to(&env->table, &like->key, &like->dest);
+	spin_unlock(&env->lock);
+	return txn;
+}
+
+/**
+ * txn_wait_until() - umad_txn_wait_until()
+ * @env: of the test
+ * @txn: waits
+ * @expires: on the fake clock
+ *
+ * Context: process.
+ */
+void txn_wait_until(struct txn_env *env, struct umad_txn *txn, ktime_t expires)
+{
+	spin_lock(&env->lock);
+	umad_txn_wait_until(&env->table, txn, expires);
+	spin_unlock(&env->lock);
+}
+
+/**
  * txn_step() - umad_txn_step() at the fake clock's time
  * @env: of the test
  * @txn: to be stepped

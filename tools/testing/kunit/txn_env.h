@@ -11,7 +11,7 @@
 #include "txn.h"
 
 /* How many events there are. */
-#define TXN_EVENTS	(UMAD_TXN_EV_CANCEL + 1)
+#define TXN_EVENTS	(UMAD_TXN_EV_UNDELIVERED + 1)
 
 /* A request that was given up listens for so long, in ms. */
 #define TXN_LATE_MS	5000
@@ -37,6 +37,8 @@ int txn_add(struct txn_env *env, struct umad_txn *txn, bool refuse_duplicate);
 struct umad_txn *txn_find(struct txn_env *env, u64 tid, u8 mgmt_class);
 struct umad_txn *txn_expired(struct txn_env *env);
 ktime_t txn_next_deadline(struct txn_env *env);
+struct umad_txn *txn_find_to(struct txn_env *env, const struct umad_txn *like);
+void txn_wait_until(struct txn_env *env, struct umad_txn *txn, ktime_t expires);
 enum umad_txn_action txn_step(struct txn_env *env, struct umad_txn *txn,
 			      enum umad_txn_event event);
 

@@ -38,7 +38,7 @@ struct step_row {
 };
 
 #define ROW(label, state, timeout, left, response, deadline, sent, failed,  \
-	    cancel)							    \
+	    cancel, undelivered)					    \
 	{								    \
 		.name = (label), .before = UMAD_TXN_##state,		    \
 		.timeout_ms = (timeout), .retries = (left), .on = {	    \
@@ -47,6 +47,7 @@ struct step_row {
 			[UMAD_TXN_EV_SENT] = sent,			    \
 			[UMAD_TXN_EV_FAILED] = failed,			    \
 			[UMAD_TXN_EV_CANCEL] = cancel,			    \
+			[UMAD_TXN_EV_UNDELIVERED] = undelivered,	    \
 		}							    \
 	}
 #define TO(state, action)	{ UMAD_TXN_##state, UMAD_TXN_##action }
@@ -55,38 +56,39 @@ struct step_row {
 static const struct step_row rows[] = {
 	ROW("send", SEND, 0, 0,
 	    TO(SEND, STRAY), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, REPORT)),
 	/* Retries mean nothing without a time-out. */
 	ROW("send, with retries", SEND, 0, 3,
 	    TO(SEND, STRAY), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, REPORT)),
 	ROW("wait, last attempt", WAIT, 100, 0,
 	    TO(DONE, DELIVER), TO(LATE, REPORT), TO(WAIT, NONE),
-	    TO(DONE, REPORT), TO(DONE, NONE)),
+	    TO(DONE, REPORT), TO(DONE, NONE), TO(DONE, REPORT)),
 	ROW("wait, retries left", WAIT, 100, 2,
 	    TO(DONE, DELIVER), TO(WAIT, RETRY), TO(WAIT, NONE),
-	    TO(WAIT, NONE), TO(DONE, NONE)),
+	    TO(WAIT, NONE), TO(DONE, NONE), TO(DONE, REPORT)),
+	/* The deadline is one of umad_txn_wait_until(), which ends retries. */
 	ROW("wait for ever", WAIT, FOREVER, 0,
-	    TO(DONE, DELIVER), CANNOT_HAPPEN, TO(DONE, REPORT),
-	    TO(DONE, REPORT), TO(DONE, NONE)),
+	    TO(DONE, DELIVER), TO(LATE, REPORT), TO(DONE, REPORT),
+	    TO(DONE, REPORT), TO(DONE, NONE), TO(DONE, REPORT)),
 	ROW("wait for ever, with retries", WAIT, FOREVER, 2,
 	    TO(DONE, DELIVER), CANNOT_HAPPEN, TO(DONE, REPORT),
-	    TO(DONE, REPORT), TO(DONE, NONE)),
+	    TO(DONE, REPORT), TO(DONE, NONE), TO(DONE, REPORT)),
 	ROW("late", LATE, 100, 0,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done", DONE, 100, 0,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done, retries left", DONE, 100, 2,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done, no response expected", DONE, 0, 0,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done, waited for ever", DONE, FOREVER, 2,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE)),
 };
 
 static void row_desc(const struct step_row *row, char *desc)
@@ -102,6 +104,7 @@ static const char * const event_names[TXN_EVENTS] = {
 	[UMAD_TXN_EV_SENT] = "sent",
 	[UMAD_TXN_EV_FAILED] = "failed",
 	[UMAD_TXN_EV_CANCEL] = "cancel",
+	[UMAD_TXN_EV_UNDELIVERED] = "undelivered",
 };
 
 /* A transaction in the row's state. */

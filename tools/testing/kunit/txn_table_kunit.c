@@ -150,6 +150,7 @@ static void txn_tid_is_free_again(struct kunit *test)
 	static const enum umad_txn_event ends[] = {
 		UMAD_TXN_EV_RESPONSE, UMAD_TXN_EV_DEADLINE,
 		UMAD_TXN_EV_FAILED, UMAD_TXN_EV_CANCEL,
+		UMAD_TXN_EV_UNDELIVERED,
 	};
 	struct umad_txn *txn, *next;
 	struct txn_env *env = test->priv;
@@ -226,6 +227,38 @@ static void txn_find_waits_only(struct kunit *test)
 	txn_step(env, sent, UMAD_TXN_EV_CANCEL);
 	txn_step(env, reply, UMAD_TXN_EV_CANCEL);
 	KUNIT_EXPECT_EQ(test, env->table.count, 0);
+}
+
+/* By its own key and destination, whether it expects a response or not. */
+static void txn_find_destination(struct kunit *test)
+{
+	const struct dup_send to_lid = RESPONSE(7, 3, LID(1));
+	const struct dup_send to_gid = RESPONSE(7, 3, GID(1, 1));
+	const struct dup_send to_other = RESPONSE(7, 3, GID(2, 1));
+	const struct dup_send request = REQUEST(7, 3, LID(1));
+	struct umad_txn *lid = make(test, &to_lid);
+	struct umad_txn *gid = make(test, &to_gid);
+	struct umad_txn *wait = make(test, &request);
+	struct txn_env *env = test->priv;
+
+	KUNIT_EXPECT_NULL(test, txn_find_to(env, lid));
+	KUNIT_ASSERT_EQ(test, txn_add(env, lid, true), 0);
+	KUNIT_ASSERT_EQ(test, txn_add(env, gid, true), 0);
+	KUNIT_EXPECT_NULL(test, txn_find_to(env, wait));
+	KUNIT_ASSERT_EQ(test, txn_add(env, wait, true), 0);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, make(test, &to_lid)), lid);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, make(test, &to_gid)), gid);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, make(test, &request)), wait);
+	KUNIT_EXPECT_NULL(test, txn_find_to(env, make(test, &to_other)));
+
+	txn_step(env, lid, UMAD_TXN_EV_SENT);
+	KUNIT_EXPECT_NULL(test, txn_find_to(env, lid));
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, gid), gid);
+	/* Given up is given up. */
+	txn_step(env, wait, UMAD_TXN_EV_DEADLINE);
+	KUNIT_EXPECT_NULL(test, txn_find_to(env, wait));
+	txn_step(env, wait, UMAD_TXN_EV_CANCEL);
+	txn_step(env, gid, UMAD_TXN_EV_CANCEL);
 }
 
 /* All of @chunks with TIDs from 0 on, the time-outs spread over a second. */
@@ -328,6 +361,7 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(txn_tid_is_free_again),
 	KUNIT_CASE(txn_find_key),
 	KUNIT_CASE(txn_find_waits_only),
+	KUNIT_CASE(txn_find_destination),
 	KUNIT_CASE(txn_many),
 	{}
 };

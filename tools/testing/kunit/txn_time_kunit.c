@@ -181,6 +181,42 @@ static void txn_late_window(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, txn_expired(env));
 }
 
+/* A message of several segments: its deadline comes when all are sent. */
+static void txn_held(struct kunit *test)
+{
+	struct umad_txn *txn = alloc_txns(test, 1);
+	struct txn_env *env = test->priv;
+	ktime_t due;
+
+	txn_make(txn, 1, 100, 5);
+	txn->held = true;
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_WAIT);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find(env, 1, 0), txn);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+
+	due = ktime_add_ms(env->now, 300);
+	txn_wait_until(env, txn, due);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), due);
+	/* It may be moved either way, and taken away. */
+	due = ktime_add_ms(env->now, 50);
+	txn_wait_until(env, txn, due);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), due);
+	txn_wait_until(env, txn, KTIME_MAX);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+	due = ktime_add_ms(env->now, 200);
+	txn_wait_until(env, txn, due);
+
+	/* And it is the last: the segments were what there was to send. */
+	env->now = due;
+	KUNIT_EXPECT_PTR_EQ(test, txn_expired(env), txn);
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_REPORT,
+			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_LATE);
+	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+}
+
 static void add_random(struct kunit *test, struct umad_txn *txns,
 		       struct rnd_state *rnd)
 {
@@ -276,6 +312,7 @@ static struct kunit_case time_cases[] = {
 	KUNIT_CASE(txn_retries_max),
 	KUNIT_CASE_PARAM(txn_no_deadline, timeout_gen_params),
 	KUNIT_CASE(txn_late_window),
+	KUNIT_CASE(txn_held),
 	KUNIT_CASE(txn_deadlines_random),
 	KUNIT_CASE(txn_deadlines_in_order),
 	{}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The RMPP receiver alone: when it answers, what it refuses, when it ends. */
+#include <linux/bitmap.h>
+#include <linux/limits.h>
+#include "rmpp_rx_env.h"
+
+static enum rmpp_rx_verdict expire(struct rx_env *env)
+{
+	enum rmpp_rx_verdict verdict;
+
+	env->now = rmpp_rx_deadline(&env->rx);
+	verdict = rmpp_rx_timer(&env->rx, env->now);
+	if (verdict == RMPP_RX_ACK)
+		rmpp_rx_format_ack(&env->rx, &env->ack);
+	return verdict;
+}
+
+/* One ACK for the first, then each 32nd: a window has 64. */
+static void acks_in_order(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg;
+
+	EXPECT_ACK(test, give(env, segment(1)), 1, 65);
+	for (seg = 2; seg < 100; seg++)
+		if (seg % 32 == 1)
+			EXPECT_ACK(test, give(env, segment(seg)), seg,
+				   seg + 64);
+		else
+			EXPECT_VERDICT(test, give(env, segment(seg)),
+				       RMPP_RX_DROP);
+	EXPECT_ACK(test, give(env, segment(100)), 100, 164);
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_DONE);
+	KUNIT_EXPECT_EQ(test, env->rx.dropped, 0u);
+}
+
+/* A sender that may send no more must be told: half a window at the latest. */
+static void acks_of_narrow_windows(struct kunit *test)
+{
+	static const u32 windows[] = { 1, 2, 3, 7, 64, 1024, 5000 };
+	struct rx_env *env = test->priv;
+	u32 i, seg, limit;
+
+	for (i = 0; i < ARRAY_SIZE(windows); i++) {
+		rmpp_rx_init(&env->rx, &rmpp_layout_sa, 2000 * 200, 1, env->now);
+		env->window = windows[i];
+		limit = 1;
+		for (seg = 1; seg < 1500; seg++) {
+			KUNIT_ASSERT_LE(test, seg, limit);
+			if (give(env, data_packet(seg, 2000, 0)) == RMPP_RX_ACK)
+				limit = env->ack.len;
+			KUNIT_ASSERT_LE(test, limit, seg + windows[i]);
+			KUNIT_ASSERT_LE(test, limit,
+					seg + RMPP_RX_WINDOW_MAX);
+		}
+	}
+}
+
+static void window_never_shrinks(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg;
+
+	give_up_to(env, 33);
+	KUNIT_EXPECT_EQ(test, env->ack.len, 97u);
+	env->window = 1;
+	for (seg = 34; seg < 97; seg++)
+		EXPECT_ACK(test, give(env, segment(seg)), seg, 97);
+	EXPECT_ACK(test, give(env, segment(97)), 97, 98);
+}
+
+static void gap_is_told(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg, told = 0;
+
+	give_up_to(env, 10);
+	for (seg = 12; seg <= 60; seg++) {
+		if (give(env, segment(seg)) != RMPP_RX_ACK)
+			continue;
+		told++;
+		KUNIT_EXPECT_EQ(test, env->ack.seg, 10u);
+		KUNIT_EXPECT_EQ(test, env->ack.len, 74u);
+		/* The first three at once, so that the sender mends it. */
+		if (told <= 3)
+			KUNIT_EXPECT_EQ(test, seg, 11 + told);
+	}
+	KUNIT_EXPECT_GE(test, told, 10u);
+	KUNIT_EXPECT_LE(test, told, 20u);
+	EXPECT_ACK(test, give(env, segment(11)), 60, 124);
+}
+
+static void gap_after_gap(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	give_up_to(env, 10);
+	EXPECT_ACK(test, give(env, segment(13)), 10, 74);
+	/* One step is news too, as long as something waits behind the gap. */
+	EXPECT_ACK(test, give(env, segment(11)), 11, 75);
+	EXPECT_ACK(test, give(env, segment(15)), 11, 75);
+	EXPECT_ACK(test, give(env, segment(12)), 13, 77);
+	EXPECT_ACK(test, give(env, segment(14)), 15, 79);
+	EXPECT_VERDICT(test, give(env, segment(16)), RMPP_RX_DROP);
+}
+
+static void reversed(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg;
+
+	give_up_to(env, 1);
+	for (seg = 40; seg > 2; seg--)
+		give(env, data_packet(seg, 40, 30));
+	KUNIT_EXPECT_EQ(test, env->rx.expected, 2u);
+	EXPECT_ACK(test, give(env, segment(2)), 40, 104);
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_DONE);
+	KUNIT_EXPECT_EQ(test, rmpp_rx_data_len(&env->rx), 39 * 200 + 10ULL);
+}
+
+static void duplicates_are_not_stored(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	struct rmpp_packet packet;
+	u32 seg;
+
+	give_up_to(env, 10);
+	give(env, segment(15));
+	for (seg = 1; seg <= 15; seg++) {
+		if (seg > 10 && seg < 15)
+			continue;
+		packet = segment(seg);
+		EXPECT_VERDICT(test, rmpp_rx_receive(&env->rx, &packet,
+						     env->now), RMPP_RX_ACK);
+	}
+	KUNIT_EXPECT_EQ(test, env->rx.dropped, 11u);
+	EXPECT_ACK(test, give(env, segment(1)), 10, 74);
+}
+
+/* The whole of the widest window behind a gap, in an index of that size. */
+static void widest_window(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg;
+
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, 5000 * 200, 1, env->now);
+	env->window = U32_MAX;
+	EXPECT_ACK(test, give(env, data_packet(1, 5000, 0)), 1,
+		   1 + RMPP_RX_WINDOW_MAX);
+	for (seg = 3; seg <= 1 + RMPP_RX_WINDOW_MAX; seg++)
+		give(env, data_packet(seg, 5000, 0));
+	EXPECT_VERDICT(test, give(env, data_packet(seg, 5000, 0)),
+		       RMPP_RX_DROP);
+	KUNIT_EXPECT_EQ(test, env->rx.dropped, 1u);
+	EXPECT_ACK(test, give(env, data_packet(2, 5000, 0)), seg - 1,
+		   seg - 1 + RMPP_RX_WINDOW_MAX);
+	/* Nothing is left of it in the index. */
+	KUNIT_EXPECT_TRUE(test, bitmap_empty(env->rx.have,
+					     RMPP_RX_WINDOW_MAX));
+}
+
+static void last_before_what_was_sent(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	give_up_to(env, 5);
+	give(env, segment(20));
+	EXPECT_VERDICT(test, give(env, data_packet(12, 12, 220)),
+		       RMPP_RX_ABORT);
+	expect_dead(test, IB_MGMT_RMPP_STATUS_BAD_LEN);
+}
+
+static void two_lasts(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	give_up_to(env, 5);
+	give(env, data_packet(20, 20, 220));
+	EXPECT_VERDICT(test, give(env, data_packet(10, 10, 220)),
+		       RMPP_RX_ABORT);
+	expect_dead(test, IB_MGMT_RMPP_STATUS_BAD_LEN);
+}
+
+static void beyond_the_last(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	give_up_to(env, 5);
+	give(env, data_packet(20, 20, 220));
+	EXPECT_ACK(test, give(env, data_packet(20, 20, 220)), 5, 69);
+	EXPECT_VERDICT(test, give(env, segment(21)), RMPP_RX_ABORT);
+	expect_dead(test, IB_MGMT_RMPP_STATUS_BAD_LEN);
+}
+
+static void message_of_the_bound(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	give_up_to(env, 100);
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_DONE);
+	/* A last segment that the bound cuts is one all the same. */
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES - 199, 1, env->now);
+	give_up_to(env, 100);
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_DONE);
+}
+
+static void message_over_the_bound(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg;
+
+	for (seg = 1; seg <= 100; seg++)
+		give(env, data_packet(seg, 200, 220));
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_JOINING);
+	EXPECT_VERDICT(test, give(env, data_packet(101, 200, 220)),
+		       RMPP_RX_STOP);
+	expect_dead(test, IB_MGMT_RMPP_STATUS_RESX);
+}
+
+static void claim_over_the_bound(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	struct rmpp_packet packet = segment(1);
+
+	packet.len = 101 * 220 - 1;
+	EXPECT_ACK(test, give(env, packet), 1, 65);
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 1, env->now);
+	packet.len = 101 * 220;
+	EXPECT_VERDICT(test, give(env, packet), RMPP_RX_STOP);
+	expect_dead(test, IB_MGMT_RMPP_STATUS_RESX);
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 1, env->now);
+	packet.len = U32_MAX;
+	EXPECT_VERDICT(test, give(env, packet), RMPP_RX_STOP);
+}
+
+static void no_room(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	give_up_to(env, 5);
+	EXPECT_VERDICT(test, rmpp_rx_no_room(&env->rx), RMPP_RX_STOP);
+	expect_dead(test, IB_MGMT_RMPP_STATUS_RESX);
+}
+
+/* The ACK is repeated ever more rarely, then the sender is given up. */
+static void nudges_until_idle(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	enum rmpp_rx_verdict verdict;
+	u64 begin = env->now, wait = 100 * MS;
+	u32 count = 0;
+
+	give_up_to(env, 5);
+	EXPECT_VERDICT(test, rmpp_rx_timer(&env->rx, env->now + wait - 1),
+		       RMPP_RX_DROP);
+	while ((verdict = expire(env)) == RMPP_RX_ACK) {
+		KUNIT_EXPECT_EQ(test, env->ack.seg, 5u);
+		KUNIT_EXPECT_EQ(test, env->ack.len, 69u);
+		count++;
+	}
+	EXPECT_VERDICT(test, verdict, RMPP_RX_ABORT);
+	KUNIT_EXPECT_EQ(test, env->now - begin, IDLE_MAX);
+	KUNIT_EXPECT_EQ(test, count, 12u);
+	expect_dead(test, IB_MGMT_RMPP_STATUS_T2L);
+}
+
+static void segments_put_nudges_off(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg;
+
+	give_up_to(env, 1);
+	expire(env);
+	expire(env);
+	/* For hours, but never silent for long: age alone ends nothing. */
+	for (seg = 2; seg < 60; seg++) {
+		give(env, segment(seg));
+		KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx),
+				env->now + 100 * MS);
+		env->now += IDLE_MAX - 1;
+	}
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_JOINING);
+	/* Duplicates are no progress. */
+	give(env, segment(7));
+	env->now++;
+	EXPECT_VERDICT(test, rmpp_rx_timer(&env->rx, env->now), RMPP_RX_ABORT);
+}
+
+static void no_nudge_before_the_first(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 10, env->now);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_DROP);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_DROP);
+}
+
+/* What our turn-around ACK allowed may come at once. */
+static void first_window(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 10, env->now);
+	EXPECT_ACK(test, give(env, segment(10)), 0, 64);
+	/* The first one is answered at once all the same. */
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 10, env->now);
+	EXPECT_ACK(test, give(env, segment(1)), 1, 65);
+	EXPECT_VERDICT(test, give(env, segment(2)), RMPP_RX_DROP);
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 10, env->now);
+	EXPECT_VERDICT(test, give(env, segment(11)), RMPP_RX_DROP);
+	KUNIT_EXPECT_EQ(test, env->rx.dropped, 1u);
+}
+
+static void lingers(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 i;
+
+	give_up_to(env, 100);
+	for (i = 0; i < 5; i++) {
+		env->now += LINGER - 1;
+		EXPECT_VERDICT(test, rmpp_rx_timer(&env->rx, env->now),
+			       RMPP_RX_DROP);
+		EXPECT_ACK(test, give(env, segment(100 - i)), 100, 164);
+	}
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_GONE);
+	expect_dead(test, 0);
+}
+
+static void turn_around(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	EXPECT_VERDICT(test, give(env, ack_packet(0, 33)), RMPP_RX_DROP);
+	KUNIT_EXPECT_EQ(test, env->rx.repwin, 1u);
+	give_up_to(env, 100);
+	KUNIT_EXPECT_EQ(test, env->rx.repwin, 1u);
+	EXPECT_VERDICT(test, give(env, ack_packet(5, 33)), RMPP_RX_DROP);
+	KUNIT_EXPECT_EQ(test, env->rx.repwin, 1u);
+	EXPECT_VERDICT(test, give(env, ack_packet(0, 33)), RMPP_RX_DROP);
+	KUNIT_EXPECT_EQ(test, env->rx.repwin, 33u);
+	give(env, ack_packet(0, 0));
+	KUNIT_EXPECT_EQ(test, env->rx.repwin, 1u);
+	give(env, ack_packet(0, U32_MAX));
+	KUNIT_EXPECT_EQ(test, env->rx.repwin, (u32)S32_MAX);
+}
+
+static struct kunit_case rmpp_rx_cases[] = {
+	KUNIT_CASE(acks_in_order),
+	KUNIT_CASE(acks_of_narrow_windows),
+	KUNIT_CASE(window_never_shrinks),
+	KUNIT_CASE(gap_is_told),
+	KUNIT_CASE(gap_after_gap),
+	KUNIT_CASE(reversed),
+	KUNIT_CASE(duplicates_are_not_stored),
+	KUNIT_CASE(widest_window),
+	KUNIT_CASE(last_before_what_was_sent),
+	KUNIT_CASE(two_lasts),
+	KUNIT_CASE(beyond_the_last),
+	KUNIT_CASE(message_of_the_bound),
+	KUNIT_CASE(message_over_the_bound),
+	KUNIT_CASE(claim_over_the_bound),
+	KUNIT_CASE(no_room),
+	KUNIT_CASE(nudges_until_idle),
+	KUNIT_CASE(segments_put_nudges_off),
+	KUNIT_CASE(no_nudge_before_the_first),
+	KUNIT_CASE(first_window),
+	KUNIT_CASE(lingers),
+	KUNIT_CASE(turn_around),
+	{}
+};
+
+static struct kunit_suite rmpp_rx_suite = {
+	.name = "rmpp_rx",
+	.init = rx_env_init,
+	.test_cases = rmpp_rx_cases,
+};
+
+kunit_test_suite(rmpp_rx_suite);
