@@ -30,6 +30,7 @@ help:
 	@echo '  make dkms-remove      ... and take it away again'
 	@echo 'See it run'
 	@echo '  make demo             real programs in a guest, with a transcript'
+	@echo '  make bench-rmpp       long messages over a bad wire, next to in-tree'
 	@echo 'Checks (install what they need; kernels are kept in ~/.cache/ib-umad)'
 	@echo '  make check            all of the following'
 	@echo '  make check-static     gcc, sparse, checkpatch, kernel-doc, shellcheck'
@@ -54,5 +55,8 @@ check-qemu:
 demo:
 	@scripts/demo.sh
 
+bench-rmpp:
+	@tools/testing/bench/bench-rmpp.sh
+
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
-	check check-static check-dkms check-kunit check-qemu demo
+	check check-static check-dkms check-kunit check-qemu demo bench-rmpp

@@ -7,6 +7,10 @@
 # that the machine stays as it was.
 set -eu
 
+# DKMS wants to be root.
+[ "$(id -u)" = 0 ] || exec sudo env HOME="$HOME" \
+	XDG_CACHE_HOME="${XDG_CACHE_HOME:-$HOME/.cache}" "$(readlink -f "$0")" "$@"
+
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=scripts/results.sh
 . "$here/results.sh"

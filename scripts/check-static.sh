@@ -55,19 +55,26 @@ build()
 # In a copy: checkpatch keeps a cache in the git repository it is run in.
 checkpatch()
 {
-	(cd "$work/checkpatch" && xargs "$source/scripts/checkpatch.pl" --strict --no-tree -q \
-		--no-summary --root="$source" "$@" -f) || :
+	(cd "$work/checkpatch" && xargs "$source/scripts/checkpatch.pl" \
+		--strict --no-tree -q --no-summary --terse --show-types \
+		--root="$source" "$@" -f) || :
 }
 
-# The macros of tracepoint headers are not written as checkpatch wants calls.
+# All but what does not apply: the macros of tracepoint headers are not written
+# as checkpatch wants calls; user space has no BIT() nor __aligned(), and
+# "FIXTURE_DATA(x) *self" is no multiplication.
 run_checkpatch()
 {
 	mkdir "$work/checkpatch"
 	[ ! -e .checkpatch.conf ] || cp .checkpatch.conf "$work/checkpatch"
 	c_files | xargs cp -t "$work/checkpatch" --parents
-	c_files | grep -v '/trace\.h$' | checkpatch
+	c_files | grep -v -e '/trace\.h$' -e '^tools/testing/selftests/' |
+		checkpatch
 	c_files | grep '/trace\.h$' |
 		checkpatch --ignore=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
+	c_files | grep '^tools/testing/selftests/' |
+		checkpatch --ignore=PREFER_DEFINED_ATTRIBUTE_MACRO,BIT_MACRO |
+		grep -v "SPACING: spaces preferred around that '\*' (ctx:WxV)" || :
 }
 
 # "-Wall" came to kernel-doc after 6.1; there -v turns those warnings on, and
@@ -92,10 +99,9 @@ run_shellcheck()
 # Python that does not even compile, without leaving .pyc files behind.
 run_python()
 {
-	files | grep '\.py$' | while read -r file; do
-		python3 -W error -c 'import sys
-compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$file" || :
-	done
+	files | grep '\.py$' | xargs python3 -W error -c 'import pathlib, sys
+for name in sys.argv[1:]:
+    compile(pathlib.Path(name).read_text(encoding="utf-8"), name, "exec")'
 }
 
 version_tests()
@@ -119,8 +125,18 @@ without_license()
 	done
 }
 
-# In C the kernel wants // in .c files and /* */ in headers; checkpatch sees to
-# that. Two files name the version.
+# A selftest that no plan runs tests nothing.
+forgotten_tests()
+{
+	grep -l '^TEST_HARNESS_MAIN' tools/testing/selftests/umad/*.c |
+		while read -r file; do
+		name=$(basename "$file" .c)
+		cat tools/testing/qemu/plans/*.plan \
+			tools/testing/qemu/plans/*.inc |
+			grep -q "^test .*\./$name\b" || echo "$file"
+	done
+}
+
 other_versions()
 {
 	grep -qx "PACKAGE_VERSION=\"$(cat VERSION)\"" dkms.conf ||
@@ -141,5 +157,6 @@ check "static: python compiles" run_python || :
 check "static: no version tests outside of compat" version_tests || :
 check "static: no file above 600 lines" long_files || :
 check "static: licences" without_license || :
+check "static: every selftest is in a plan" forgotten_tests || :
 check "static: one version" other_versions || :
 summary

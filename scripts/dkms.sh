@@ -7,6 +7,9 @@
 # it happens below that folder (see check-dkms.sh).
 set -eu
 
+# DKMS wants to be root.
+[ "$(id -u)" = 0 ] || exec sudo "$(readlink -f "$0")" "$@"
+
 here=$(dirname "$(readlink -f "$0")")
 name=ib-umad
 version=$(cat "$here/../VERSION")

@@ -104,21 +104,6 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 		memcpy(key->gid, sgid.raw, sizeof(key->gid));
 }
 
-/**
- * umad_rmpp_rx_window() - segments one sender may send unacknowledged
- * @port: whose receive queue all share
- *
- * Context: any.
- * Return: segments, at least one.
- */
-u32 umad_rmpp_rx_window(struct umad_port *port)
-{
-	int active = max(atomic_read(&port->rmpp_joining), 1);
-
-	return clamp_t(u32, port->rmpp_credit / active, 1,
-		       RMPP_RX_WINDOW_MAX);
-}
-
 /* It is joined, or will not be: off the accounts. */
 static void end_joining(struct umad_rmpp_rx *rx)
 {
@@ -569,40 +554,4 @@ void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
 		umad_rmpp_rx_put(rx);
 		cond_resched();
 	}
-}
-
-/**
- * umad_rmpp_rx_reply_window() - the window for the answer to a message
- * @file: that received the message
- * @hdr: of the answer
- * @response: MAD header of the answer
- *
- * Context: process; does not sleep.
- * Return: segments: what the message's turn-around ACK said, else 1.
- */
-u32 umad_rmpp_rx_reply_window(struct umad_file *file,
-			      const struct ib_user_mad_hdr *hdr,
-			      const struct ib_mad_hdr *response)
-{
-	struct umad_rmpp_key key = {
-		.tid = response->tid,
-		.qpn = hdr->qpn,
-		.lid = hdr->lid,
-		.mgmt_class = response->mgmt_class,
-		.class_version = response->class_version,
-		.method = response->method & ~IB_MGMT_METHOD_RESP,
-		.grh = !!hdr->grh_present,
-	};
-	struct umad_rmpp_rx *rx;
-	u32 window = 1;
-
-	if (key.grh)
-		memcpy(key.gid, hdr->gid, sizeof(key.gid));
-	spin_lock(&file->lock);
-	rx = rhashtable_lookup_fast(&file->rmpp.receivers, &key,
-				    umad_rmpp_rx_params);
-	if (rx)
-		window = rx->engine.repwin;
-	spin_unlock(&file->lock);
-	return window;
 }

@@ -2,7 +2,7 @@
 """Builds what goes into a guest, all of it outside the source tree.
 
 Kernels come from scripts/kernel-cache.sh; the module is built in a copy of
-the sources per profile, the selftests once. Several runners may do so at the
+the sources per profile, programs once. Several runners may do so at the
 same time: each product has a lock.
 """
 
@@ -20,7 +20,6 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME")
              or Path.home() / ".cache") / "ib-umad"
 # Two checkouts do not share what is built from them.
 WORK = CACHE / "work" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-SELFTESTS = ROOT / "tools/testing/selftests/umad"
 SPLAT_MOD = ROOT / "tools/testing/qemu/splat_mod"
 
 
@@ -104,21 +103,26 @@ def demo():
         return [("umad_demo", (output / "umad_demo").read_bytes())]
 
 
-def selftests(strict=True):
-    """The executables of the selftests as (name, path, bytes), if any.
+def programs(folder, strict=True):
+    """The executables a folder's Makefile makes, as (name, path, bytes).
 
     Not strict: those that can be built, with a note about the others.
     """
-    if not (SELFTESTS / "Makefile").exists():
-        return []
-    output = WORK / "selftests"
-    with lock("selftests"):
+    makefile = ROOT / folder / "Makefile"
+    if not makefile.exists():
+        raise BuildError(f"no {makefile}")
+    name = folder.replace("/", "-")
+    output = WORK / name
+    with lock(name):
         output.mkdir(parents=True, exist_ok=True)
-        command = ["make", "-s", f"-j{os.cpu_count()}", "-C", SELFTESTS,
-                   f"OUTPUT={output}", f"KSRC={kernel('source')}"]
+        command = ["make", "-s", f"-j{os.cpu_count()}", "-C", ROOT / folder,
+                   f"OUTPUT={output}"]
+        # The kernel's source is 130 MB to fetch: only for those that want it.
+        if "KSRC" in makefile.read_text(encoding="utf-8"):
+            command.append(f"KSRC={kernel('source')}")
         try:
             _run(command if strict else [*command, "-k"],
-                 "building the selftests")
+                 f"building {folder}")
         except BuildError as error:
             if strict:
                 raise

@@ -13,6 +13,7 @@ from pathlib import Path
 QEMU_DIR = Path(__file__).resolve().parent
 ROOT = QEMU_DIR.parents[2]
 PLANS = QEMU_DIR / "plans"
+SELFTESTS = "tools/testing/selftests/umad"
 
 
 class PlanError(Exception):
@@ -31,13 +32,14 @@ class Plan:
     mem: str = "1G"
     accel: str = "auto"
     timeout: int = 300
-    selftests: bool = True
     teardown: bool = True
     panic_on_warn: bool = None      # None: yes, unless splats are allowed
     append: str = ""
     require_splat: str = ""
     expect_crash: str = ""
     expect_fail: Path = None
+    # Folders whose Makefile makes programs for /opt/umad.
+    programs: list = field(default_factory=lambda: [SELFTESTS])
     setup: list = field(default_factory=list)
     allow: list = field(default_factory=list)
     files: list = field(default_factory=list)       # (host path, guest path)
@@ -92,7 +94,9 @@ def _set(plan, path, key, value):
         getattr(plan, key).append(value)
     elif key in ("smp", "timeout"):
         setattr(plan, key, int(value))
-    elif key in ("selftests", "teardown", "panic_on_warn"):
+    elif key == "programs":
+        plan.programs = [] if value == "none" else value.split()
+    elif key in ("teardown", "panic_on_warn"):
         setattr(plan, key, _yes(value))
     elif key == "module" and value not in ("ours", "intree", "none"):
         raise ValueError("ours, intree or none")
@@ -130,6 +134,8 @@ def load(name):
     _read(plan, path)
     if not plan.tests:
         raise PlanError(f"{path}: no tests")
+    if plan.expect_fail:
+        expected_failures(plan.expect_fail)     # complains now, not later
     kernels = plan.kernel.split()
     if len(kernels) == 1:
         return [plan]

@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
@@ -29,7 +30,7 @@ class Parts:
     """What guests are made of, each built once per run."""
 
     def __init__(self, strict=True):
-        self.strict = strict    # selftests that do not build are an error
+        self.strict = strict    # programs that do not build are an error
         self.made = {}
 
     def get(self, key, make, *args):
@@ -60,11 +61,12 @@ class Parts:
         if any("demo.sh" in command for _, command in plan.tests):
             for name, data in self.get("demo", build.demo):
                 tree.blob(f"opt/umad/{name}", data, 0o755)
-        if plan.selftests:
-            tests = self.get("selftests", build.selftests, self.strict)
-            for name, _, data in tests:
+        for folder in plan.programs:
+            made = self.get(("programs", folder), build.programs, folder,
+                            self.strict)
+            for name, _, data in made:
                 tree.blob(f"opt/umad/{name}", data, 0o755)
-            for host in initramfs.libraries(path for _, path, _ in tests):
+            for host in initramfs.libraries(path for _, path, _ in made):
                 tree.copy(host)
         self._add_job(tree, plan)
         return tree
@@ -240,7 +242,7 @@ def options():
     parser.add_argument("--jobs", type=int, default=2,
                         help="guests at a time (2)")
     parser.add_argument("--keep-going", action="store_true",
-                        help="leave out selftests that do not build")
+                        help="leave out programs that do not build")
     parser.add_argument("--list", action="store_true", help="list the plans")
     parser.add_argument("--show", metavar="PLAN",
                         help="run this plan, print what its tests say")
@@ -269,6 +271,8 @@ def options():
 def main():
     """See the head of this file."""
     args = options()
+    # An exception, so that no guest is left running.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     forget_old_logs()
     if args.list:
         print("\n".join(plans.all_names()))

@@ -4,18 +4,19 @@
  * out as programs know it. All of it is checked by the compiler, in 64 and in
  * 32 bits; the program only says so.
  */
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "../../../../include/uapi/rdma/ib_user_mad.h"
 
-#define SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
+#define SIZE(type, size) static_assert(sizeof(struct type) == (size), #type)
 #define AT(type, member, offset) \
-	_Static_assert(offsetof(struct type, member) == (offset), #type "." #member)
+	static_assert(offsetof(struct type, member) == (offset), #type "." #member)
 
-_Static_assert(IB_USER_MAD_ABI_VERSION == 5, "ABI version");
-_Static_assert(IB_USER_MAD_USER_RMPP == 1, "flag USER_RMPP");
-_Static_assert(IB_USER_MAD_REG_FLAGS_CAP == 1, "flags there are");
+static_assert(IB_USER_MAD_ABI_VERSION == 5, "ABI version");
+static_assert(IB_USER_MAD_USER_RMPP == 1, "flag USER_RMPP");
+static_assert(IB_USER_MAD_REG_FLAGS_CAP == 1, "flags there are");
 
 SIZE(ib_user_mad_hdr_old, 56);
 SIZE(ib_user_mad_hdr, 64);

@@ -217,18 +217,31 @@ TEST_F(ioctl, rmpp_version_1_on_a_class_without_rmpp_is_EINVAL)
 	EXPECT_EQ(-EINVAL, try_class(self->fd, 0x2f, 1, 0, 1));
 }
 
-/* Until this module has an RMPP engine; in-tree has one. */
-TEST_F(ioctl, kernel_rmpp_is_EOPNOTSUPP_for_now)
+TEST_F(ioctl, rmpp_version_1_on_a_class_with_rmpp_is_accepted)
 {
+	static const uint8_t classes[] = { 0x03, 0x06, 0x10, 0x12 };
 	struct ib_user_mad_reg_req2 req;
+	struct ib_user_mad_reg_req old;
+	unsigned int i;
 
-	EXPECT_EQ(-EOPNOTSUPP, try_class(self->fd, CLASS_SA, 2, 0, 1));
-	EXPECT_EQ(-EOPNOTSUPP, try_class(self->fd, CLASS_VENDOR2, 1, TEST_OUI,
-					 1));
-	/* Nothing is left of the refused agent. */
+	for (i = 0; i < ARRAY_SIZE(classes); i++)
+		EXPECT_EQ(0, try_class(self->fd, classes[i], 1, 0, 1));
+	EXPECT_EQ(0, try_class(self->fd, CLASS_VENDOR2, 1, TEST_OUI, 1));
+	reg_init(&req, 0, 0);
+	req.rmpp_version = 1;
+	EXPECT_EQ(0, try_reg2(self->fd, &req));
+	memset(&old, 0, sizeof(old));
+	old.qpn = 1;
+	old.mgmt_class = CLASS_SA;
+	old.mgmt_class_version = 2;
+	old.rmpp_version = 1;
+	EXPECT_EQ(0, umad_ioctl(self->fd, IB_USER_MAD_REGISTER_AGENT, &old));
+	/* What raw agents and agents with RMPP serve does not overlap either. */
 	reg_init(&req, CLASS_SA, 2);
 	mask_set((uint64_t *)req.method_mask, METHOD_TEST);
-	EXPECT_EQ(0, umad_reg2(self->fd, &req));
+	EXPECT_EQ(1, umad_reg2(self->fd, &req));
+	req.rmpp_version = 1;
+	EXPECT_EQ(-EINVAL, umad_reg2(self->fd, &req));
 }
 
 TEST_F(ioctl, user_rmpp_is_accepted_with_either_rmpp_version)

@@ -181,11 +181,14 @@ TEST_F(lib, register_and_register_oui_with_the_bits_opensm_sets)
 	EXPECT_EQ(0, umad_unregister(self->client, id));
 }
 
-/* umad_reg2_compat registers so; it needs the kernel's RMPP. */
-TEST_F(lib, register_oui_with_rmpp_is_refused_for_now)
+/* umad_reg2_compat registers so. */
+TEST_F(lib, register_oui_with_rmpp)
 {
-	EXPECT_GT(0, umad_register_oui(self->client, CLASS_VENDOR, 1,
-				       (uint8_t *)oui, NULL));
+	int id = umad_register_oui(self->client, CLASS_VENDOR, 1,
+				   (uint8_t *)oui, NULL);
+
+	EXPECT_LE(0, id);
+	EXPECT_EQ(0, umad_unregister(self->client, id));
 }
 
 static int register2(int fd, uint8_t mgmt_class, uint8_t version,

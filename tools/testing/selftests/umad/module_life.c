@@ -69,7 +69,7 @@ TEST_F(life, attributes_ibdev_and_port)
 	EXPECT_STREQ("1", text);
 }
 
-/* Its parent is the RDMA device's own parent: a netdev, for rxe none. */
+/* The RDMA device's own parent; rxe on a dummy netdev has none: both virtual. */
 TEST_F(life, parent_is_the_parent_of_the_rdma_device)
 {
 	char path[256], node[512], ibdev[512];

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -87,7 +88,7 @@ static int transact(int protocol, struct nl_request *req, void *answer,
 
 static int transact_ack(int protocol, struct nl_request *req)
 {
-	char answer[4096] __attribute__((aligned(8)));
+	alignas(8) char answer[4096];
 
 	req->nlh.nlmsg_flags |= NLM_F_ACK;
 	return transact(protocol, req, answer, sizeof(answer));
@@ -126,7 +127,7 @@ static void get_attr(const struct nlmsghdr *nlh, uint16_t type, void *to,
 /* Index of an RDMA device by its name. */
 int rdma_link_index(const char *ibdev)
 {
-	char answer[16384] __attribute__((aligned(8)));
+	alignas(8) char answer[16384];
 	struct nl_request req;
 	struct nlmsghdr *nlh;
 	uint32_t index;
@@ -193,7 +194,7 @@ int rdma_link_del(const char *ibdev)
 int rdma_get_chardev(const char *ibdev, uint32_t port, const char *type,
 		     struct rdma_chardev *cdev)
 {
-	char answer[4096] __attribute__((aligned(8)));
+	alignas(8) char answer[4096];
 	int index = rdma_link_index(ibdev);
 	struct nl_request req;
 	int ret;

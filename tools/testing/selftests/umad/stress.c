@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#define SECONDS 8
+#define SECONDS 6
 #define FILES 3
 
 FIXTURE(stress) {

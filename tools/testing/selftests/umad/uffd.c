@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdalign.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -66,7 +67,7 @@ int uffd_wait_fault(struct uffd_pages *pages, int wait_ms)
 /* Let the fault end well: the hole now holds @data. */
 void uffd_fill(struct uffd_pages *pages, const void *data, size_t len)
 {
-	char page[65536] __attribute__((aligned(65536)));
+	alignas(4096) char page[65536];
 	struct uffdio_copy copy = {
 		.dst = (unsigned long)pages->hole, .src = (unsigned long)page,
 		.len = pages->page,

@@ -4,16 +4,17 @@
  */
 #include "umad_util.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
-_Static_assert(sizeof(struct ib_user_mad_hdr) == HDR_NEW, "64-byte header");
-_Static_assert(sizeof(struct ib_user_mad_hdr_old) == HDR_OLD, "56-byte header");
-_Static_assert(sizeof(struct ib_user_mad_reg_req) == 28, "REGISTER_AGENT");
-_Static_assert(sizeof(struct ib_user_mad_reg_req2) == 40, "REGISTER_AGENT2");
-_Static_assert(sizeof(struct mad_hdr) == MAD_HDR_LEN, "MAD header");
+static_assert(sizeof(struct ib_user_mad_hdr) == HDR_NEW, "64-byte header");
+static_assert(sizeof(struct ib_user_mad_hdr_old) == HDR_OLD, "56-byte header");
+static_assert(sizeof(struct ib_user_mad_reg_req) == 28, "REGISTER_AGENT");
+static_assert(sizeof(struct ib_user_mad_reg_req2) == 40, "REGISTER_AGENT2");
+static_assert(sizeof(struct mad_hdr) == MAD_HDR_LEN, "MAD header");
 
 int umad_read_sysfs(const char *path, char *buf, size_t len)
 {
