@@ -38,6 +38,8 @@ struct ib_client_nl_info;
  * @rmpp_joining_bytes: memory they take
  * @rmpp_credit: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
+ * @rmpp_granted: of them those that a sender has been allowed to send, and that
+ *	have not come yet
  * @stats: counters
  * @debugfs: folder
  */
@@ -59,6 +61,7 @@ struct umad_port {
 	atomic_t rmpp_joining;
 	atomic64_t rmpp_joining_bytes;
 	u32 rmpp_credit;
+	atomic_t rmpp_granted;
 	struct umad_stats stats;
 	struct dentry *debugfs;
 };

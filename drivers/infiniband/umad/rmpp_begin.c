@@ -253,16 +253,21 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 /**
  * umad_rmpp_rx_window() - segments one sender may send unacknowledged
  * @port: whose receive queue all share
+ * @granted: segments that this sender has been allowed already
  *
+ * A fair share of the credit, but no more of it than the others have left:
+ * those who came first may have been promised much.
  * Context: any.
  * Return: segments, at least one.
  */
-u32 umad_rmpp_rx_window(struct umad_port *port)
+u32 umad_rmpp_rx_window(struct umad_port *port, u32 granted)
 {
 	int active = max(atomic_read(&port->rmpp_joining), 1);
+	int others = atomic_read(&port->rmpp_granted) - (int)granted;
+	int left = (int)port->rmpp_credit - max(others, 0);
 
-	return clamp_t(u32, port->rmpp_credit / active, 1,
-		       RMPP_RX_WINDOW_MAX);
+	left = min_t(int, left, port->rmpp_credit / active);
+	return clamp_t(int, left, 1, RMPP_RX_WINDOW_MAX);
 }
 
 /**

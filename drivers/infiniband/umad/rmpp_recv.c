@@ -104,6 +104,20 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 		memcpy(key->gid, sgid.raw, sizeof(key->gid));
 }
 
+/* How much of the port's receive queue the sender may still use. */
+static void account_window(struct umad_rmpp_rx *rx)
+{
+	const struct rmpp_rx *engine = &rx->engine;
+	u32 granted = 0;
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (rx->listed && engine->state == RMPP_RX_JOINING)
+		granted = engine->window_last - (engine->expected - 1);
+	atomic_add(granted - rx->granted,
+		   &rx->agent->file->port->rmpp_granted);
+	rx->granted = granted;
+}
+
 /* It is joined, or will not be: off the accounts. */
 static void end_joining(struct umad_rmpp_rx *rx)
 {
@@ -130,6 +144,7 @@ static bool unlist(struct umad_rmpp_rx *rx)
 	list_del(&rx->agent_node);
 	if (list_empty(&rx->linger_node)) {
 		end_joining(rx);
+		account_window(rx);
 	} else {
 		list_del_init(&rx->linger_node);
 		file->rmpp.lingering_count--;
@@ -178,6 +193,7 @@ static void answer(struct umad_rmpp_rx *rx)
 		return;
 	}
 	format_answer(rx, &packet);
+	account_window(rx);
 	spin_unlock(&file->lock);
 	umad_rmpp_post_control(rx->agent, rx->ah, &rx->from, head, &packet);
 }
@@ -283,6 +299,7 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 	if (rx->send && wanted)
 		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
 	end_joining(rx);
+	account_window(rx);
 	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
 	if (++file->rmpp.lingering_count > LINGERING_MAX) {
 		oldest = list_first_entry(&file->rmpp.lingering,
@@ -337,8 +354,10 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 					 IB_MGMT_RMPP_STATUS_T2L);
 	} else {
 		verdict = rmpp_rx_stored(&rx->engine, packet,
-					 umad_rmpp_rx_window(file->port),
+					 umad_rmpp_rx_window(file->port,
+							     rx->granted),
 					 ktime_to_ns(now));
+		account_window(rx);
 		if (rx->engine.state == RMPP_RX_DONE)
 			oldest = complete_rx(rx, &finish);
 	}

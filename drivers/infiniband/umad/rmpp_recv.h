@@ -70,6 +70,7 @@ static_assert(sizeof(struct umad_rmpp_key) == 40);
  * @head: headers of our answers, constant
  * @msg: what read() will return; NULL when it was handed on
  * @charged: bytes of it that count as being joined
+ * @granted: segments that its sender may send and that have not come
  */
 struct umad_rmpp_rx {
 	struct rmpp_rx engine;
@@ -90,6 +91,7 @@ struct umad_rmpp_rx {
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct umad_rx_msg *msg;
 	size_t charged;
+	u32 granted;
 };
 
 extern const struct rhashtable_params umad_rmpp_rx_params;
@@ -115,7 +117,7 @@ void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_get(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_put(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_cancel_all(struct umad_agent *agent);
-u32 umad_rmpp_rx_window(struct umad_port *port);
+u32 umad_rmpp_rx_window(struct umad_port *port, u32 granted);
 u32 umad_rmpp_rx_reply_window(struct umad_file *file,
 			      const struct ib_user_mad_hdr *hdr,
 			      const struct ib_mad_hdr *response);

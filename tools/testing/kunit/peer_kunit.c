@@ -83,7 +83,7 @@ struct peer_state {
 struct peer {
 	struct ib_device *ib_dev;
 	struct ib_mad_agent *agent;
-	spinlock_t lock;
+	spinlock_t lock;	/* of all below */
 	u32 received;
 	u32 len;
 	u32 hash;
