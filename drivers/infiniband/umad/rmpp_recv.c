@@ -379,8 +379,8 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 }
 
 /*
- * It will not be completed. Whoever waits for it hears so now: nothing else
- * will come, and what ib_core held for it is used up.
+ * It will not be completed. Its sender may begin again, until the deadline of
+ * the request that it answers; one without hears now that nothing will come.
  */
 static void end_unreceived(struct umad_rmpp_rx *rx, bool refused, bool *finish)
 {
@@ -388,7 +388,8 @@ static void end_unreceived(struct umad_rmpp_rx *rx, bool refused, bool *finish)
 
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_UNRECEIVED);
-	if (rx->send && rx->send->txn.state == UMAD_TXN_WAIT)
+	if (rx->send && rx->send->txn.state == UMAD_TXN_WAIT &&
+	    rx->send->txn.timeout == UMAD_TXN_FOREVER)
 		umad_send_step(rx->send, UMAD_TXN_EV_UNDELIVERED,
 			       rx->engine.status, ktime_get(), finish);
 }
