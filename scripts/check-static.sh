@@ -135,6 +135,7 @@ forgotten_tests()
 		while read -r file; do
 		name=$(basename "$file" .c)
 		cat tools/testing/qemu/plans/*.plan \
+			tools/testing/qemu/plans/long/*.plan \
 			tools/testing/qemu/plans/*.inc |
 			grep -q "^test .*\./$name\b" || echo "$file"
 	done
