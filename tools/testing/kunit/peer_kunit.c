@@ -77,6 +77,9 @@ struct peer_state {
  * @status: see there
  * @response_len: see there
  * @response_hash: see there
+ * @wq: does what is asked for; ib_core's receive work, which the programs'
+ *	packets need too, must not wait for it
+ * @stopping: nothing more is queued there
  * @cancel: to be cancelled by @work, or NULL
  * @work: cancels @cancel
  */
@@ -91,6 +94,8 @@ struct peer {
 	int status;
 	u32 response_len;
 	u32 response_hash;
+	struct workqueue_struct *wq;
+	bool stopping;
 	struct ib_mad_send_buf *cancel;
 	struct delayed_work work;
 };
@@ -317,18 +322,15 @@ static u32 word(const struct ib_mad_recv_wc *wc, unsigned int i)
 	return be32_to_cpup((const __be32 *)data + i);
 }
 
-static void peer_received(struct ib_mad_agent *agent,
-			  struct ib_mad_send_buf *buf,
-			  struct ib_mad_recv_wc *wc)
+static void serve(struct ib_mad_recv_wc *wc)
 {
 	const struct ib_mad_hdr *mad = &wc->recv_buf.mad->mad_hdr;
 	u32 op = word(wc, 0), len = word(wc, 1), arg = word(wc, 2);
 	u32 got_len, hash = hash_message(wc, &got_len);
+	bool response = mad->method & IB_MGMT_METHOD_RESP;
 
-	/* The agent receives before its registration has returned. */
-	WRITE_ONCE(peer.agent, agent);
 	spin_lock(&peer.lock);
-	if (mad->method & IB_MGMT_METHOD_RESP) {
+	if (response) {
 		peer.response_len = got_len;
 		peer.response_hash = hash;
 	} else if (op != PEER_OP_STATE) {
@@ -337,8 +339,8 @@ static void peer_received(struct ib_mad_agent *agent,
 		peer.hash = hash;
 	}
 	spin_unlock(&peer.lock);
-	if (mad->method & IB_MGMT_METHOD_RESP)
-		goto out;
+	if (response)
+		return;
 
 	switch (op) {
 	case PEER_OP_GENERATE:
@@ -361,8 +363,47 @@ static void peer_received(struct ib_mad_agent *agent,
 	case PEER_OP_SINK:
 		break;
 	}
-out:
-	ib_free_recv_mad(wc);
+}
+
+/**
+ * struct job - a message that was received
+ * @work: does what it says
+ * @wc: the message
+ */
+struct job {
+	struct work_struct work;
+	struct ib_mad_recv_wc *wc;
+};
+
+static void job_work(struct work_struct *work)
+{
+	struct job *job = container_of(work, struct job, work);
+
+	serve(job->wc);
+	ib_free_recv_mad(job->wc);
+	kfree(job);
+}
+
+static void peer_received(struct ib_mad_agent *agent,
+			  struct ib_mad_send_buf *buf,
+			  struct ib_mad_recv_wc *wc)
+{
+	struct job *job = kzalloc(sizeof(*job), GFP_KERNEL);
+
+	/* The agent receives before its registration has returned. */
+	WRITE_ONCE(peer.agent, agent);
+	spin_lock(&peer.lock);
+	if (job && !peer.stopping) {
+		job->wc = wc;
+		INIT_WORK(&job->work, job_work);
+		queue_work(peer.wq, &job->work);
+		wc = NULL;
+		job = NULL;
+	}
+	spin_unlock(&peer.lock);
+	kfree(job);
+	if (wc)
+		ib_free_recv_mad(wc);
 }
 
 static int __init peer_init(void)
@@ -372,30 +413,44 @@ static int __init peer_init(void)
 		.mgmt_class_version = 1,
 	};
 	struct ib_mad_agent *agent;
+	int ret;
 
 	spin_lock_init(&peer.lock);
 	INIT_DELAYED_WORK(&peer.work, stop_sending);
 	peer.ib_dev = ib_device_get_by_name("rxe0", RDMA_DRIVER_UNKNOWN);
 	if (!peer.ib_dev)
 		return 0;
+	ret = -ENOMEM;
+	peer.wq = alloc_ordered_workqueue("umad_peer", 0);
+	if (!peer.wq)
+		goto err_dev;
 	memcpy(req.oui, peer_oui, sizeof(req.oui));
 	__set_bit(PEER_METHOD, req.method_mask);
 	agent = ib_register_mad_agent(peer.ib_dev, PEER_PORT, IB_QPT_GSI, &req,
 				      IB_MGMT_RMPP_VERSION, peer_sent,
 				      peer_received, NULL, 0);
-	if (IS_ERR(agent)) {
-		ib_device_put(peer.ib_dev);
-		return PTR_ERR(agent);
-	}
+	ret = PTR_ERR_OR_ZERO(agent);
+	if (ret)
+		goto err_wq;
 	WRITE_ONCE(peer.agent, agent);
 	return 0;
+
+err_wq:
+	destroy_workqueue(peer.wq);
+err_dev:
+	ib_device_put(peer.ib_dev);
+	return ret;
 }
 
 static void __exit peer_exit(void)
 {
-	cancel_delayed_work_sync(&peer.work);
 	if (!peer.ib_dev)
 		return;
+	spin_lock(&peer.lock);
+	peer.stopping = true;
+	spin_unlock(&peer.lock);
+	destroy_workqueue(peer.wq);
+	cancel_delayed_work_sync(&peer.work);
 	ib_unregister_mad_agent(peer.agent);
 	ib_device_put(peer.ib_dev);
 }

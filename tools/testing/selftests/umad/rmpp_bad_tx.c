@@ -125,6 +125,7 @@ static void tx_silent(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
 	uint64_t begin;
 
 	self->timeout_ms = variant->kind == ASK ? 1000 : 0;
+	self->retries = 0;
 	BEGIN(1, c->segs);
 	begin = now_ms();
 	if (c->acked) {

@@ -164,8 +164,11 @@ static void from_intree(struct __test_metadata *_metadata, FIXTURE_DATA(intree) 
 	ASSERT_LT(0, request(self, OP_GENERATE, len, len, 12, timeout_ms));
 	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, 300000));
 	EXPECT_TRUE(rmpp_msg_has(&self->got, len, len)) {
-		TH_LOG("%u bytes: status %u, %zu bytes", len,
-		       rmpp_user_hdr(&self->got)->status, self->got.mad_len);
+		TH_LOG("%u bytes: status %u, reason %u %u, %zu bytes", len,
+		       rmpp_user_hdr(&self->got)->status,
+		       rmpp_user_hdr(&self->got)->reserved[0],
+		       rmpp_user_hdr(&self->got)->reserved[1],
+		       self->got.mad_len);
 	}
 	EXPECT_EQ(self->tid, rmpp_tid(&self->got));
 }
@@ -187,12 +190,12 @@ TEST_F_TIMEOUT(intree, answers_us, 120)
 
 TEST_F_TIMEOUT(intree, answers_us_1_mib, 120)
 {
-	from_intree(_metadata, self, 1 << 20, 3000);
+	from_intree(_metadata, self, 1 << 20, 20000);
 }
 
 TEST_F_TIMEOUT(intree, answers_us_4_mib, 120)
 {
-	from_intree(_metadata, self, 4 << 20, 3000);
+	from_intree(_metadata, self, 4 << 20, 20000);
 }
 
 TEST_F_TIMEOUT(intree, double_sided_transfer, 120)
@@ -286,9 +289,9 @@ TEST_F_TIMEOUT(intree, learns_that_we_have_gone, 120)
 		sleep_ms(20);
 	} while (self->state.sent == sent && now_ms() - begin < 20000);
 	EXPECT_EQ(sent + 1, self->state.sent);
-	/* IB_WC_REM_ABORT_ERR, and not a time-out of 2 s and more. */
+	/* IB_WC_REM_ABORT_ERR, and not a time-out, which takes it 8 s. */
 	EXPECT_EQ(16, self->state.status);
-	EXPECT_GT(1500, now_ms() - begin);
+	EXPECT_GT(6000, now_ms() - begin);
 }
 
 /* The same in the middle of our message to it. */
@@ -315,7 +318,7 @@ TEST_F_TIMEOUT(intree, many_at_once, 120)
 	int i;
 
 	for (i = 0; i < COUNT; i++)
-		ASSERT_LT(0, request(self, OP_GENERATE, 30000 + i, i, 12, 5000));
+		ASSERT_LT(0, request(self, OP_GENERATE, 30000 + i, i, 12, 30000));
 	for (i = 0; i < COUNT; i++) {
 		ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW,
 					   60000)) {

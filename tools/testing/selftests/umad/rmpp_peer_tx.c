@@ -45,13 +45,23 @@ TEST_F(tx, keeps_the_rules)
 	tx_take(_metadata, self, 4, 10, 20);
 	EXPECT_NE(0, raw_wait_seg(&self->raw, RMPP_DATA, 11, &self->pkt, WHILE));
 	/* The window may reach beyond the end. */
-	ASSERT_EQ(0, raw_ack(&self->raw, 10, 0xffffffff));
+	ASSERT_EQ(0, raw_ack(&self->raw, 10, 0x7fffffff));
 	tx_take(_metadata, self, 11, 20, 20);
 	EXPECT_EQ(RMPP_PAYLOAD, self->pkt.len);
 	/* Each segment has the headers. */
 	for (i = 36; i < 40; i++)
 		EXPECT_EQ(rmpp_mad_bytes(&self->msg)[i], self->raw.got.data[i]);
 	ASSERT_EQ(0, raw_ack(&self->raw, 20, 20));
+	tx_delivered(_metadata, self, variant);
+}
+
+/* It is an unsigned number. */
+TEST_F(tx, widest_window)
+{
+	BEGIN(1, 5);
+	ASSERT_EQ(0, raw_ack(&self->raw, 1, 0xffffffff));
+	tx_take(_metadata, self, 2, 5, 5);
+	ASSERT_EQ(0, raw_ack(&self->raw, 5, 0xffffffff));
 	tx_delivered(_metadata, self, variant);
 }
 
@@ -139,6 +149,7 @@ TEST_F_TIMEOUT(tx, slow_receiver_that_makes_progress, 60)
 	uint32_t seg;
 
 	self->timeout_ms = variant->kind == ASK ? 1500 : 0;
+	self->retries = 0;
 	BEGIN(1, 8);
 	for (seg = 1; seg < 8; seg++) {
 		sleep_ms(900);
@@ -278,6 +289,20 @@ TEST_F(tx, response_of_one_mad_behind_the_last_ack)
 	ASSERT_EQ(0, raw_ack(&self->raw, 1, 64));
 	tx_take(_metadata, self, 2, 3, 3);
 	ASSERT_EQ(0, raw_ack(&self->raw, 3, 64));
+	ASSERT_EQ(0, raw_plain(&self->raw));
+	ASSERT_EQ(MSG_LEN, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	EXPECT_TRUE(rmpp_quiet(self->fd, WHILE));
+}
+
+/* Their last ACK was lost, or was overtaken: the response stands for it. */
+TEST_F(tx, response_of_one_mad_before_the_last_ack)
+{
+	if (variant->kind != ASK)
+		SKIP(return, "no response is expected");
+	BEGIN(1, 3);
+	ASSERT_EQ(0, raw_ack(&self->raw, 1, 64));
+	tx_take(_metadata, self, 2, 3, 3);
 	ASSERT_EQ(0, raw_plain(&self->raw));
 	ASSERT_EQ(MSG_LEN, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);

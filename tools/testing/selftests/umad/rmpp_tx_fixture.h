@@ -23,6 +23,7 @@ FIXTURE(tx) {
 	struct rmpp_msg msg;
 	struct rmpp_msg got;
 	uint32_t timeout_ms;
+	uint32_t retries;	/* in-tree nothing is sent again without */
 	long undelivered;
 };
 
@@ -74,6 +75,7 @@ FIXTURE_SETUP(tx)
 	self->raw.mgmt_class = CLASS_RMPP;
 	self->raw.method = METHOD_TABLE | (answer ? 0 : METHOD_RESP);
 	self->timeout_ms = variant->kind == ASK ? 10000 : 0;
+	self->retries = 3;
 	self->undelivered = umad_counter(&self->port, "rmpp_undelivered");
 }
 
@@ -101,6 +103,7 @@ static void tx_begin(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
 			      METHOD_TABLE, tid, len, tid);
 		rmpp_user_hdr(&self->msg)->timeout_ms = self->timeout_ms;
 	}
+	rmpp_user_hdr(&self->msg)->retries = self->retries;
 	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
 	do {
 		ASSERT_EQ(0, raw_wait_seg(&self->raw, RMPP_DATA, 1, &self->pkt,
