@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * One MAD on its way between two ports, with its addressing. Everything that a
+ * sender says about a MAD is here by value, so that a packet outlives its
+ * sender, its address handle and its port.
+ *
+ * A packet has one owner at a time; who takes one takes over to free it.
+ */
+#ifndef SIM_PACKET_H
+#define SIM_PACKET_H
+
+#include <linux/list.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "ib_hwsim.h"
+
+#define SIM_GRH_LEN	40
+#define SIM_MAD_LEN	256
+
+/**
+ * struct sim_packet - one MAD and its addressing
+ * @node: for the list of who owns it
+ * @device: number of the device that sent it (or got it from a raw port)
+ * @port: its port
+ * @flags: IB_HWSIM_GRH: @grh counts
+ * @slid: source LID, path bits included
+ * @dlid: destination LID
+ * @src_qp: number of the sending QP
+ * @dest_qp: number of the receiving QP
+ * @qkey: Q_Key
+ * @pkey: P_Key, the value
+ * @sl: service level
+ * @grh: global route header as on the wire
+ * @len: bytes of @mad
+ * @mad: the MAD as on the wire
+ *
+ * The fields are those of struct ib_hwsim_frame.
+ */
+struct sim_packet {
+	struct list_head node;
+	u32 device;
+	u32 port;
+	u32 flags;
+	u32 slid;
+	u32 dlid;
+	u32 src_qp;
+	u32 dest_qp;
+	u32 qkey;
+	u16 pkey;
+	u8 sl;
+	u8 grh[SIM_GRH_LEN];
+	u32 len;
+	u8 mad[] __aligned(8);
+};
+
+/**
+ * sim_packet_alloc() - make a packet, all of it zero
+ * @gfp: how to allocate
+ * @len: bytes of its MAD
+ *
+ * Context: as @gfp allows.
+ * Return: the packet, which the caller owns, or NULL.
+ */
+static inline struct sim_packet *sim_packet_alloc(gfp_t gfp, u32 len)
+{
+	struct sim_packet *packet;
+
+	if (len > IB_HWSIM_MAX_MAD)
+		return NULL;
+	packet = kzalloc(struct_size(packet, mad, len), gfp);
+	if (!packet)
+		return NULL;
+	INIT_LIST_HEAD(&packet->node);
+	packet->len = len;
+	return packet;
+}
+
+/**
+ * sim_packet_dup() - make another like it
+ * @packet: the one to copy
+ * @gfp: how to allocate
+ *
+ * Context: as @gfp allows.
+ * Return: the copy, which the caller owns and no list has, or NULL.
+ */
+static inline struct sim_packet *sim_packet_dup(const struct sim_packet *packet,
+						gfp_t gfp)
+{
+	struct sim_packet *copy;
+
+	copy = kmemdup(packet, struct_size(packet, mad, packet->len), gfp);
+	if (copy)
+		INIT_LIST_HEAD(&copy->node);
+	return copy;
+}
+
+/**
+ * sim_packet_free() - free a packet that no list has
+ * @packet: the packet, or NULL
+ *
+ * Context: any.
+ */
+static inline void sim_packet_free(struct sim_packet *packet)
+{
+	kfree(packet);
+}
+
+#endif
