@@ -23,6 +23,7 @@
 /**
  * struct sim_packet - one MAD and its addressing
  * @node: for the list of who owns it
+ * @medium: for the medium it is in, see sim_medium.c
  * @device: number of the device that sent it (or got it from a raw port)
  * @port: its port
  * @flags: IB_HWSIM_GRH: @grh counts
@@ -41,6 +42,11 @@
  */
 struct sim_packet {
 	struct list_head node;
+	struct {
+		u64 due;
+		u64 seq;
+		u32 behind;
+	} medium;
 	u32 device;
 	u32 port;
 	u32 flags;
