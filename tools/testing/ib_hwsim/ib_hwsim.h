@@ -19,6 +19,11 @@
 #define IB_HWSIM_GRH		(1U << 0)	/* grh is there */
 #define IB_HWSIM_TO_SMA		(1U << 1)	/* written: for the port's SMA, not for QP0 */
 #define IB_HWSIM_FROM_SMA	(1U << 2)	/* read: the answer to such a one */
+/*
+ * read: no MAD was sent, but the port's own side has changed it (the IsSM bit,
+ * by modify_port). mad is what its SMA would answer to Get(PortInfo).
+ */
+#define IB_HWSIM_PORT_EVENT	(1U << 3)
 
 /**
  * struct ib_hwsim_frame - one MAD on the wire
