@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a port sends goes through its medium: the rules and chance decide what
+ * becomes of each packet, then it is captured, and then delivered, now or
+ * later. Without rules and chance all packets arrive at once and in order.
+ */
+#ifndef SIM_MEDIUM_H
+#define SIM_MEDIUM_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+#include "sim_packet.h"
+#include "sim_random.h"
+#include "sim_rules.h"
+
+struct dentry;
+
+/* What a medium counts; names in sim_medium_debugfs.c. */
+enum sim_medium_count {
+	SIM_MEDIUM_SENT,
+	SIM_MEDIUM_DELIVERED,
+	SIM_MEDIUM_DROPPED,
+	SIM_MEDIUM_DUPLICATED,
+	SIM_MEDIUM_DELAYED,
+	SIM_MEDIUM_REORDERED,
+	SIM_MEDIUM_CORRUPTED,
+	SIM_MEDIUM_MUTATED,
+	SIM_MEDIUM_NO_MEMORY,
+	SIM_MEDIUM_COUNTS
+};
+
+/**
+ * struct sim_medium - the way from a port to its far end
+ * @deliver: takes each packet that arrives; called by @work without any lock
+ * @ctx: its argument
+ * @rules: decide first
+ * @random: decides about what no rule has decided
+ * @lock: a leaf, hard irqs off; protects @in and @dead
+ * @in: sent, and not judged yet
+ * @dead: nothing is taken any more
+ * @work: judges, and delivers what is due; owns all below
+ * @timer: queues @work when the next packet is due
+ * @seq: of the packet that was judged last
+ * @lane_due: when the last packet of @lane is due
+ * @lane: packets in order, each due no earlier than the one before
+ * @late: those that a rule delays, by when they are due
+ * @overtaken: those that wait for others to pass
+ * @waiting: how many are in these three lists
+ * @counts: see enum sim_medium_count
+ */
+struct sim_medium {
+	void (*deliver)(void *ctx, struct sim_packet *packet);
+	void *ctx;
+	struct sim_rules *rules;
+	struct sim_random random;
+	spinlock_t lock;
+	struct list_head in;
+	bool dead;
+	struct work_struct work;
+	struct hrtimer timer;
+	u64 seq;
+	u64 lane_due;
+	struct list_head lane;
+	struct list_head late;
+	struct list_head overtaken;
+	u32 waiting;
+	u64 counts[SIM_MEDIUM_COUNTS];
+};
+
+int sim_medium_init(struct sim_medium *medium, struct dentry *dir,
+		    void (*deliver)(void *ctx, struct sim_packet *packet),
+		    void *ctx);
+void sim_medium_exit(struct sim_medium *medium);
+void sim_medium_send(struct sim_medium *medium, struct sim_packet *packet);
+
+/* sim_medium_debugfs.c */
+void sim_medium_debugfs(struct sim_medium *medium, struct dentry *dir);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Random faults: what no rule decides about can be lost, repeated, delayed or
+ * overtaken by chance. The same seed and settings make the same decisions of
+ * the first, second, ... packet.
+ */
+#ifndef SIM_RANDOM_H
+#define SIM_RANDOM_H
+
+#include <linux/prandom.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include "sim_rules.h"
+
+struct seq_file;
+
+/**
+ * struct sim_random_settings - what happens, and how often
+ * @drop: chance to be lost, in millionths
+ * @dup: to arrive twice
+ * @reorder: to be overtaken
+ * @behind: by how many
+ * @delay_us: how long a packet takes
+ * @jitter_us: it takes as much longer at most
+ * @seed: where the generator begins
+ */
+struct sim_random_settings {
+	u32 drop;
+	u32 dup;
+	u32 reorder;
+	u32 behind;
+	u32 delay_us;
+	u32 jitter_us;
+	u32 seed;
+};
+
+/**
+ * struct sim_random - random faults of one medium
+ * @lock: a leaf, taken in any context, for all that follows
+ * @settings: in force
+ * @on: there is something that can happen
+ * @state: the generator
+ * @judged: packets that it decided about
+ * @dropped: of these
+ * @duplicated: of these
+ * @reordered: of these
+ */
+struct sim_random {
+	spinlock_t lock;
+	struct sim_random_settings settings;
+	bool on;
+	struct rnd_state state;
+	u64 judged;
+	u64 dropped;
+	u64 duplicated;
+	u64 reordered;
+};
+
+void sim_random_init(struct sim_random *random);
+int sim_random_set(struct sim_random *random, const char *line);
+void sim_random_reseed(struct sim_random *random, u32 seed);
+u32 sim_random_seed(struct sim_random *random);
+int sim_random_show(struct sim_random *random, struct seq_file *s);
+bool sim_random_judge(struct sim_random *random, struct sim_verdict *verdict);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * One rule, between the two files that know what is in it.
+ */
+#ifndef SIM_RULE_H
+#define SIM_RULE_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include "sim_field.h"
+#include "sim_rules.h"
+
+#define SIM_CONDITIONS_MAX	12
+
+/* The numbers that a rule can give. */
+enum sim_arg {
+	SIM_ARG_NTH,
+	SIM_ARG_EVERY,
+	SIM_ARG_COUNT,
+	SIM_ARG_COPIES,
+	SIM_ARG_MS,
+	SIM_ARG_BEHIND,
+	SIM_ARG_BYTE,
+	SIM_ARG_XOR,
+	SIM_ARG_VALUE,
+	SIM_ARG_ADD,
+	SIM_ARGS
+};
+
+/**
+ * struct sim_condition - what a field has to be
+ * @field: of the packet
+ * @value: which it has to have, of the bits of @mask
+ * @mask: bits that count
+ * @negate: it must not have it; but it has to be there
+ */
+struct sim_condition {
+	const struct sim_field *field;
+	u64 value;
+	u64 mask;
+	bool negate;
+};
+
+/**
+ * struct sim_rule - what happens to which packets
+ * @node: in the list; like @number, @matched and @hits under the list's lock
+ * @number: counted from 1
+ * @matched: packets that it was true of
+ * @hits: those that it acted on
+ * @conditions: how many there are
+ * @condition: all have to hold
+ * @action: what happens
+ * @field: what SIM_MUTATE changes
+ * @given: the numbers that the line has, a mask of enum sim_arg
+ * @arg: the numbers, or what they are when not given
+ * @text: the line
+ */
+struct sim_rule {
+	struct list_head node;
+	u32 number;
+	u64 matched;
+	u64 hits;
+	u32 conditions;
+	struct sim_condition condition[SIM_CONDITIONS_MAX];
+	enum sim_action action;
+	const struct sim_field *field;
+	u32 given;
+	u64 arg[SIM_ARGS];
+	char text[];
+};
+
+struct sim_rule *sim_rule_parse(const char *line);
+void sim_rule_free(struct sim_rule *rule);
+
+#endif
