@@ -5,9 +5,11 @@
 #ifndef SIM_FAIL_H
 #define SIM_FAIL_H
 
-#include <linux/fault-inject.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+#include <linux/fault-inject.h>
+#endif
 
 struct dentry;
 
@@ -67,12 +69,13 @@ struct sim_fail_verb {
  * @verb: by enum sim_verb
  */
 struct sim_fail {
-	spinlock_t lock;
+	spinlock_t lock;	/* all of @verb */
 	struct sim_fail_verb verb[SIM_VERBS];
 };
 
 void sim_fail_init(struct sim_fail *fail, struct sim_fail *like);
 void sim_fail_debugfs(struct sim_fail *fail, struct dentry *dir);
+int sim_fail_set(struct sim_fail *fail, enum sim_verb what, const char *text);
 int sim_fail_hit(struct sim_fail *fail, enum sim_verb verb);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef SIM_MEDIUM_H
 #define SIM_MEDIUM_H
 
+#include <linux/atomic.h>
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
@@ -28,6 +29,7 @@ enum sim_medium_count {
 	SIM_MEDIUM_REORDERED,
 	SIM_MEDIUM_CORRUPTED,
 	SIM_MEDIUM_MUTATED,
+	SIM_MEDIUM_OVERFLOW,
 	SIM_MEDIUM_NO_MEMORY,
 	SIM_MEDIUM_COUNTS
 };
@@ -38,8 +40,9 @@ enum sim_medium_count {
  * @ctx: its argument
  * @rules: decide first
  * @random: decides about what no rule has decided
- * @lock: a leaf, hard irqs off; protects @in and @dead
+ * @lock: a leaf, hard irqs off; protects @in, @sent and @dead
  * @in: sent, and not judged yet
+ * @sent: how many are in there
  * @dead: nothing is taken any more
  * @work: judges, and delivers what is due; owns all below
  * @timer: queues @work when the next packet is due
@@ -56,8 +59,9 @@ struct sim_medium {
 	void *ctx;
 	struct sim_rules *rules;
 	struct sim_random random;
-	spinlock_t lock;
+	spinlock_t lock;	/* @in, @sent, @dead */
 	struct list_head in;
+	u32 sent;
 	bool dead;
 	struct work_struct work;
 	struct hrtimer timer;
@@ -67,7 +71,7 @@ struct sim_medium {
 	struct list_head late;
 	struct list_head overtaken;
 	u32 waiting;
-	u64 counts[SIM_MEDIUM_COUNTS];
+	atomic64_t counts[SIM_MEDIUM_COUNTS];
 };
 
 int sim_medium_init(struct sim_medium *medium, struct dentry *dir,

@@ -46,7 +46,7 @@ struct sim_random_settings {
  * @reordered: of these
  */
 struct sim_random {
-	spinlock_t lock;
+	spinlock_t lock;	/* all below */
 	struct sim_random_settings settings;
 	bool on;
 	struct rnd_state state;
@@ -61,6 +61,6 @@ int sim_random_set(struct sim_random *random, const char *line);
 void sim_random_reseed(struct sim_random *random, u32 seed);
 u32 sim_random_seed(struct sim_random *random);
 int sim_random_show(struct sim_random *random, struct seq_file *s);
-bool sim_random_judge(struct sim_random *random, struct sim_verdict *verdict);
+void sim_random_judge(struct sim_random *random, struct sim_verdict *verdict);
 
 #endif

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The way from a port to its far end.
+ *
+ * sim_medium_send() only puts a packet into a list; all else is done by one
+ * work, which is never run twice at the same time and so needs no lock for
+ * what it alone uses: it judges what was sent, in the order of sending, keeps
+ * what arrives later in one of three lists, and delivers what is due. A timer
+ * queues it again when the next packet is due.
+ *
+ * Locking: medium->lock, see sim_medium.h. None is held while rules judge,
+ * while something is captured, or while a packet is delivered.
+ */
+#include "sim_medium.h"
+
+#include <kunit/visibility.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/time64.h>
+#include "sim_capture.h"
+
+/* Packets in flight, lest a long delay eat the memory. */
+#define WAITING_MAX	65536
+/* Who waits for others to overtake, and they do not come, goes on then. */
+#define OVERTAKEN_MAX_NS (100 * NSEC_PER_MSEC)
+
+static void count(struct sim_medium *medium, enum sim_medium_count what)
+{
+	atomic64_inc(&medium->counts[what]);
+}
+
+static void free_list(struct list_head *list)
+{
+	struct sim_packet *packet, *next;
+
+	list_for_each_entry_safe(packet, next, list, node) {
+		list_del(&packet->node);
+		sim_packet_free(packet);
+	}
+}
+
+/* May one more wait? If not, it is lost, and freed. */
+static bool may_wait(struct sim_medium *medium, struct sim_packet *packet)
+{
+	if (medium->waiting < WAITING_MAX) {
+		medium->waiting++;
+		return true;
+	}
+	count(medium, SIM_MEDIUM_OVERFLOW);
+	sim_packet_free(packet);
+	return false;
+}
+
+/* Arrives at @due, but after all that are in the lane already. */
+static void put_in_lane(struct sim_medium *medium, struct sim_packet *packet,
+			u64 due)
+{
+	if (!may_wait(medium, packet))
+		return;
+	medium->lane_due = max(medium->lane_due, due);
+	packet->medium.due = medium->lane_due;
+	list_add_tail(&packet->node, &medium->lane);
+}
+
+/* Arrives at @due, whatever happens to others. */
+static void put_late(struct sim_medium *medium, struct sim_packet *packet,
+		     u64 due)
+{
+	struct list_head *before;
+
+	if (!may_wait(medium, packet))
+		return;
+	packet->medium.due = due;
+	/* Without one that is due earlier, "before" is the list's head. */
+	list_for_each_prev(before, &medium->late)
+		if (list_entry(before, struct sim_packet, node)->medium.due <=
+		    due)
+			break;
+	list_add(&packet->node, before);
+}
+
+/* Arrives after @behind packets that were sent later, or at @due. */
+static void put_behind(struct sim_medium *medium, struct sim_packet *packet,
+		       u32 behind, u64 due)
+{
+	if (!may_wait(medium, packet))
+		return;
+	packet->medium.behind = behind;
+	packet->medium.due = due + OVERTAKEN_MAX_NS;
+	list_add_tail(&packet->node, &medium->overtaken);
+}
+
+/* Copies arrive right after the packet, or @delay_ns later if that is given. */
+static void put_copies(struct sim_medium *medium, struct sim_packet *packet,
+		       u32 copies, u64 due, u64 delay_ns)
+{
+	struct sim_packet *copy;
+
+	while (copies--) {
+		copy = sim_packet_dup(packet, GFP_KERNEL);
+		if (!copy) {
+			count(medium, SIM_MEDIUM_NO_MEMORY);
+			return;
+		}
+		count(medium, SIM_MEDIUM_DUPLICATED);
+		if (delay_ns)
+			put_late(medium, copy, due + delay_ns);
+		else
+			put_in_lane(medium, copy, due);
+	}
+}
+
+/*
+ * What chance delays stays in order, as it does on a slow path; a rule delays
+ * just the packets, or the copies, that it means.
+ */
+static void put(struct sim_medium *medium, struct sim_packet *packet,
+		const struct sim_verdict *verdict)
+{
+	u64 delay = (u64)verdict->delay_us * NSEC_PER_USEC;
+	u64 due = ktime_get_ns();
+
+	if (!verdict->rule) {
+		due += delay;
+		if (delay)
+			count(medium, SIM_MEDIUM_DELAYED);
+		delay = 0;
+	}
+	switch (verdict->action) {
+	case SIM_DROP:
+		count(medium, SIM_MEDIUM_DROPPED);
+		sim_packet_free(packet);
+		return;
+	case SIM_DELAY:
+		count(medium, SIM_MEDIUM_DELAYED);
+		put_late(medium, packet, due + delay);
+		return;
+	case SIM_REORDER:
+		count(medium, SIM_MEDIUM_REORDERED);
+		put_behind(medium, packet, verdict->behind, due);
+		return;
+	case SIM_DUP:
+		/* The lane takes the copies first, as it may free the packet. */
+		put_copies(medium, packet, verdict->copies, due, delay);
+		break;
+	case SIM_CORRUPT:
+		count(medium, SIM_MEDIUM_CORRUPTED);
+		break;
+	case SIM_MUTATE:
+		count(medium, SIM_MEDIUM_MUTATED);
+		break;
+	default:
+		break;
+	}
+	put_in_lane(medium, packet, due);
+}
+
+static void judge(struct sim_medium *medium, struct sim_packet *packet)
+{
+	struct sim_verdict verdict;
+
+	packet->medium.seq = ++medium->seq;
+	count(medium, SIM_MEDIUM_SENT);
+	if (!sim_rules_judge(medium->rules, packet, &verdict))
+		sim_random_judge(&medium->random, &verdict);
+	sim_capture_out(packet, &verdict);
+	put(medium, packet, &verdict);
+}
+
+static void judge_what_was_sent(struct sim_medium *medium)
+{
+	struct sim_packet *packet, *next;
+	LIST_HEAD(in);
+
+	spin_lock_irq(&medium->lock);
+	list_splice_init(&medium->in, &in);
+	medium->sent = 0;
+	spin_unlock_irq(&medium->lock);
+	list_for_each_entry_safe(packet, next, &in, node) {
+		list_del(&packet->node);
+		judge(medium, packet);
+	}
+}
+
+/* Those that are overtaken learn that @packet passes. */
+static void pass(struct sim_medium *medium, const struct sim_packet *packet)
+{
+	struct sim_packet *other;
+
+	list_for_each_entry(other, &medium->overtaken, node)
+		if (other->medium.behind &&
+		    other->medium.seq < packet->medium.seq)
+			other->medium.behind--;
+}
+
+static struct sim_packet *take(struct sim_medium *medium,
+			       struct sim_packet *packet)
+{
+	list_del(&packet->node);
+	medium->waiting--;
+	pass(medium, packet);
+	return packet;
+}
+
+/* The packet that arrives next, if its time has come. */
+static struct sim_packet *take_next(struct sim_medium *medium, u64 now)
+{
+	struct sim_packet *packet, *late;
+
+	list_for_each_entry(packet, &medium->overtaken, node)
+		if (!packet->medium.behind || packet->medium.due <= now)
+			return take(medium, packet);
+	packet = list_first_entry_or_null(&medium->lane, struct sim_packet,
+					  node);
+	late = list_first_entry_or_null(&medium->late, struct sim_packet, node);
+	if (late && (!packet || late->medium.due < packet->medium.due))
+		packet = late;
+	if (packet && packet->medium.due <= now)
+		return take(medium, packet);
+	return NULL;
+}
+
+/* When to look again; U64_MAX if nothing waits. */
+static u64 next_due(struct sim_medium *medium)
+{
+	const struct sim_packet *packet;
+	u64 due = U64_MAX;
+
+	packet = list_first_entry_or_null(&medium->lane, struct sim_packet,
+					  node);
+	if (packet)
+		due = packet->medium.due;
+	packet = list_first_entry_or_null(&medium->late, struct sim_packet,
+					  node);
+	if (packet)
+		due = min(due, packet->medium.due);
+	list_for_each_entry(packet, &medium->overtaken, node)
+		due = min(due, packet->medium.due);
+	return due;
+}
+
+static void medium_work(struct work_struct *work)
+{
+	struct sim_medium *medium =
+		container_of(work, struct sim_medium, work);
+	struct sim_packet *packet;
+	u64 due;
+
+	judge_what_was_sent(medium);
+	while ((packet = take_next(medium, ktime_get_ns()))) {
+		count(medium, SIM_MEDIUM_DELIVERED);
+		medium->deliver(medium->ctx, packet);
+		cond_resched();
+	}
+	due = next_due(medium);
+	/* Pairs with sim_medium_exit(), which waits for us after it wrote. */
+	if (due != U64_MAX && !READ_ONCE(medium->dead))
+		hrtimer_start(&medium->timer, ns_to_ktime(due),
+			      HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart medium_timer(struct hrtimer *timer)
+{
+	struct sim_medium *medium =
+		container_of(timer, struct sim_medium, timer);
+
+	queue_work(system_highpri_wq, &medium->work);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * sim_medium_init() - set a medium up
+ * @medium: to be set up
+ * @dir: the port's folder in debugfs, or NULL. The caller removes it, and all
+ *	that is in it, before sim_medium_exit()
+ * @deliver: takes over each packet that arrives; called in process context,
+ *	without any lock, by one at a time
+ * @ctx: its argument
+ *
+ * Context: process.
+ * Return: 0, or -ENOMEM and nothing has to be undone.
+ */
+int sim_medium_init(struct sim_medium *medium, struct dentry *dir,
+		    void (*deliver)(void *ctx, struct sim_packet *packet),
+		    void *ctx)
+{
+	memset(medium, 0, sizeof(*medium));
+	medium->rules = sim_rules_new();
+	if (!medium->rules)
+		return -ENOMEM;
+	medium->deliver = deliver;
+	medium->ctx = ctx;
+	sim_random_init(&medium->random);
+	spin_lock_init(&medium->lock);
+	INIT_LIST_HEAD(&medium->in);
+	INIT_LIST_HEAD(&medium->lane);
+	INIT_LIST_HEAD(&medium->late);
+	INIT_LIST_HEAD(&medium->overtaken);
+	INIT_WORK(&medium->work, medium_work);
+	hrtimer_init(&medium->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	medium->timer.function = medium_timer;
+	sim_medium_debugfs(medium, dir);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(sim_medium_init);
+
+/**
+ * sim_medium_exit() - stop, and free what is on the way
+ * @medium: that was set up; its files in debugfs have gone. Nothing is
+ *	delivered any more when this returns
+ *
+ * Context: process, may wait for a delivery.
+ */
+void sim_medium_exit(struct sim_medium *medium)
+{
+	spin_lock_irq(&medium->lock);
+	/* Pairs with medium_work(). */
+	WRITE_ONCE(medium->dead, true);
+	spin_unlock_irq(&medium->lock);
+	/* Only the timer can queue the work from here on, ... */
+	cancel_work_sync(&medium->work);
+	/* ... and nobody the timer, ... */
+	hrtimer_cancel(&medium->timer);
+	/* ... so that this was the last one. */
+	cancel_work_sync(&medium->work);
+	free_list(&medium->in);
+	free_list(&medium->lane);
+	free_list(&medium->late);
+	free_list(&medium->overtaken);
+	sim_rules_free(medium->rules);
+	medium->rules = NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(sim_medium_exit);
+
+/**
+ * sim_medium_send() - send a packet
+ * @medium: through which
+ * @packet: taken over
+ *
+ * Context: any, under any lock that delivering does not want to have free.
+ */
+void sim_medium_send(struct sim_medium *medium, struct sim_packet *packet)
+{
+	unsigned long flags;
+	bool taken;
+
+	spin_lock_irqsave(&medium->lock, flags);
+	taken = !medium->dead && medium->sent < WAITING_MAX;
+	if (taken) {
+		list_add_tail(&packet->node, &medium->in);
+		medium->sent++;
+		queue_work(system_highpri_wq, &medium->work);
+	}
+	spin_unlock_irqrestore(&medium->lock, flags);
+	if (!taken) {
+		count(medium, SIM_MEDIUM_OVERFLOW);
+		sim_packet_free(packet);
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(sim_medium_send);
