@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: a ring of completions, and the call that says that there
+ * is one.
+ *
+ * Lock: cq->lock, hard irqs off, protects the ring. A CQ outlives its QPs, and
+ * is only pushed to by a QP that is alive: see port->qp_lock.
+ */
+#include <linux/slab.h>
+
+#include "sim.h"
+
+int sim_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		  struct ib_udata *udata)
+{
+	struct sim_cq *cq = to_sim_cq(ibcq);
+	int ret;
+
+	ret = sim_fail_hit(&to_sim(ibcq->device)->fail, SIM_VERB_CREATE_CQ);
+	if (ret)
+		return ret;
+	if (udata || attr->flags)
+		return -EOPNOTSUPP;
+	if (attr->cqe < 1 || attr->cqe > SIM_MAX_CQE)
+		return -EINVAL;
+
+	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL);
+	if (!cq->ring)
+		return -ENOMEM;
+	cq->size = attr->cqe;
+	spin_lock_init(&cq->lock);
+	ibcq->cqe = attr->cqe;
+	return 0;
+}
+
+int sim_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	kvfree(to_sim_cq(ibcq)->ring);
+	return 0;
+}
+
+int sim_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
+{
+	struct sim_cq *cq = to_sim_cq(ibcq);
+	unsigned long flags;
+	int done = 0;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	while (done < n && cq->count) {
+		wc[done++] = cq->ring[cq->head];
+		cq->head = (cq->head + 1) % cq->size;
+		cq->count--;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return done;
+}
+
+int sim_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
+{
+	struct sim_cq *cq = to_sim_cq(ibcq);
+	unsigned long flags;
+	bool missed;
+	int ret;
+
+	ret = sim_fail_hit(&to_sim(ibcq->device)->fail, SIM_VERB_REQ_NOTIFY);
+	if (ret)
+		return ret;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	missed = cq->count && (notify & IB_CQ_REPORT_MISSED_EVENTS);
+	/* Who is told that something is there will poll and ask again. */
+	cq->armed = !missed;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return missed;
+}
+
+/**
+ * sim_cq_push() - add a completion
+ * @cq: where
+ * @wc: what, copied
+ *
+ * Context: any; the caller holds a lock that keeps the QP of @wc alive.
+ * Return: false if the ring is full, which its owner has made too small.
+ */
+bool sim_cq_push(struct sim_cq *cq, const struct ib_wc *wc)
+{
+	unsigned long flags;
+	bool room;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	room = cq->count < cq->size;
+	if (room) {
+		cq->ring[(cq->head + cq->count) % cq->size] = *wc;
+		cq->count++;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return room;
+}
+
+/**
+ * sim_cq_notify() - call who asked to be told of completions
+ * @cq: the CQ
+ *
+ * The call may poll and post: no lock of a QP or CQ may be held.
+ *
+ * Context: any; the CQ must not go away meanwhile.
+ */
+void sim_cq_notify(struct sim_cq *cq)
+{
+	unsigned long flags;
+	bool call;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	call = cq->armed && cq->count;
+	if (call)
+		cq->armed = false;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (call)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The life of one ib_device: what it is made of, and in which order that is
+ * made and taken away.
+ */
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "sim.h"
+
+/**
+ * sim_dev_port() - find a port
+ * @sim: the device
+ * @num: number of the port: 0 on a switch, from 1 on an HCA
+ *
+ * Context: any.
+ * Return: the port, or NULL if there is none of that number.
+ */
+struct sim_port *sim_dev_port(struct sim_dev *sim, u32 num)
+{
+	u32 first = sim->config.is_switch ? 0 : 1;
+
+	if (num < first || num - first >= sim->n_ports)
+		return NULL;
+	return &sim->port[num - first];
+}
+
+static struct sim_attrs *node_attrs(struct sim_node *node, u32 n)
+{
+	struct sim_dev *sim = container_of(node, struct sim_dev, node);
+	struct sim_port *port = sim_dev_port(sim, n);
+
+	return port ? &port->attrs : NULL;
+}
+
+static void node_changed(struct sim_node *node, u32 n,
+			 const struct sim_change *change)
+{
+	struct sim_dev *sim = container_of(node, struct sim_dev, node);
+
+	sim_port_changed(sim_dev_port(sim, n), change);
+}
+
+static void node_init(struct sim_dev *sim)
+{
+	struct sim_node *node = &sim->node;
+
+	node->type = sim->config.is_switch ? RDMA_NODE_IB_SWITCH :
+					     RDMA_NODE_IB_CA;
+	node->num_ports = sim->config.ports;
+	node->guid = sim->config.guid;
+	memcpy(node->desc, sim->config.desc, sizeof(node->desc));
+	node->attrs = node_attrs;
+	node->changed = node_changed;
+}
+
+static void ibdev_init(struct sim_dev *sim, struct device *parent)
+{
+	struct ib_device *ibdev = &sim->ibdev;
+
+	ibdev->node_type = sim->node.type;
+	ibdev->is_switch = sim->config.is_switch;
+	ibdev->node_guid = cpu_to_be64(sim->config.guid);
+	ibdev->phys_port_cnt = sim->config.ports;
+	ibdev->num_comp_vectors = 1;
+	ibdev->dev.parent = parent;
+	strscpy(ibdev->node_desc, sim->config.desc, sizeof(ibdev->node_desc));
+	ib_set_device_ops(ibdev, &sim_dev_ops);
+	/* Without process_mad, ib_core sends SMPs for this node too. */
+	if (!sim->config.far)
+		ib_set_device_ops(ibdev, &sim_sma_ops);
+}
+
+/* The state in which a port starts, before anybody looks at it. */
+static void port_preset(struct sim_port *port, u32 index)
+{
+	const struct sim_config *config = &port->sim->config;
+	bool up = config->lid || config->fabric[0];
+
+	sim_attrs_preset(&port->attrs,
+			 config->lid ? config->lid + (index << config->lmc) : 0,
+			 config->lmc, up ? IB_PORT_ACTIVE : IB_PORT_INIT);
+}
+
+static int port_start(struct sim_port *port)
+{
+	const char *fabric = port->sim->config.fabric;
+	int ret;
+
+	sim_debugfs_port(port);
+	ret = sim_medium_init(&port->medium, port->dir, sim_port_wire, port);
+	if (ret)
+		return ret;
+	if (fabric[0]) {
+		ret = sim_fabric_join(port, fabric);
+		if (ret)
+			sim_medium_exit(&port->medium);
+	}
+	return ret;
+}
+
+/*
+ * The port has no QP any more, and no file: nothing comes into the medium. Once
+ * that is empty, nothing goes from here to the fabric, and once the port has
+ * left, nothing comes from there.
+ */
+static void port_stop(struct sim_port *port)
+{
+	sim_medium_exit(&port->medium);
+	if (port->fabric)
+		sim_fabric_leave(port);
+}
+
+static int ports_start(struct sim_dev *sim)
+{
+	u32 i;
+	int ret;
+
+	for (i = 0; i < sim->n_ports; i++) {
+		port_preset(&sim->port[i], i);
+		ret = port_start(&sim->port[i]);
+		if (ret)
+			return ret;
+		sim->n_started++;
+	}
+	return 0;
+}
+
+static void set_live(struct sim_dev *sim, bool live)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&sim->event_lock, flags);
+	sim->live = live;
+	spin_unlock_irqrestore(&sim->event_lock, flags);
+}
+
+/* What is left once ib_core does not know the device. */
+static void dismantle(struct sim_dev *sim)
+{
+	/* Waits for who is in one of the files, and with it in a port. */
+	debugfs_remove_recursive(sim->dir);
+	while (sim->n_started)
+		port_stop(&sim->port[--sim->n_started]);
+	kvfree(sim->port);
+}
+
+/**
+ * sim_dev_create() - make a device
+ * @config: what it shall be
+ * @parent: where it hangs in the device tree
+ *
+ * Context: process.
+ * Return: the device, or an ERR_PTR.
+ */
+struct sim_dev *sim_dev_create(const struct sim_config *config,
+			       struct device *parent)
+{
+	struct sim_dev *sim;
+	char name[IB_DEVICE_NAME_MAX];
+	u32 i;
+	int ret;
+
+	sim = ib_alloc_device(sim_dev, ibdev);
+	if (!sim)
+		return ERR_PTR(-ENOMEM);
+	sim->config = *config;
+	spin_lock_init(&sim->event_lock);
+	sim->n_ports = config->is_switch ? 1 : config->ports;
+	sim->port = kvcalloc(sim->n_ports, sizeof(*sim->port), GFP_KERNEL);
+	ret = -ENOMEM;
+	if (!sim->port)
+		goto err_dealloc;
+	for (i = 0; i < sim->n_ports; i++)
+		sim_port_init(&sim->port[i], sim,
+			      config->is_switch ? 0 : i + 1);
+	node_init(sim);
+	ibdev_init(sim, parent);
+
+	sim_fail_init(&sim->fail, sim_fail_template());
+	sim_debugfs_device(sim);
+	ret = ports_start(sim);
+	if (ret)
+		goto err_dismantle;
+	ret = sim_fail_hit(&sim->fail, SIM_VERB_REG);
+	if (ret)
+		goto err_dismantle;
+	snprintf(name, sizeof(name), "hwsim%u", config->id);
+	ret = ib_register_device(&sim->ibdev, name, NULL);
+	if (ret)
+		goto err_dismantle;
+	set_live(sim, true);
+	return sim;
+
+err_dismantle:
+	dismantle(sim);
+err_dealloc:
+	ib_dealloc_device(&sim->ibdev);
+	return ERR_PTR(ret);
+}
+
+/**
+ * sim_dev_destroy() - take a device away, whoever uses it
+ * @sim: the device, which nobody can find any more
+ *
+ * It waits for completions that are held, as it would for those of hardware
+ * that hangs; they can be released meanwhile.
+ *
+ * Context: process.
+ */
+void sim_dev_destroy(struct sim_dev *sim)
+{
+	u32 i;
+
+	/* Written frames reach no port from here on. */
+	for (i = 0; i < sim->n_ports; i++)
+		sim_raw_detach(&sim->port[i]);
+	/* An event that ib_core gets later could outlast the device. */
+	set_live(sim, false);
+	/* Clients go, the QPs with the last of them. */
+	ib_unregister_device(&sim->ibdev);
+	dismantle(sim);
+	ib_dealloc_device(&sim->ibdev);
+}
