@@ -136,10 +136,9 @@ static int agent_register(struct umad_agent *agent,
  * unregister it.
  * Context: process; sleeps; hold no lock.
  * Return: the agent; @id and the pointer are good for umad_agent_publish()
- * and umad_agent_unregister() only, the agent itself may
- * be gone when the RDMA device is. Or -EPIPE when the device is gone, -ENOMEM
- * when all ids are taken, or what ib_core has against it: -EINVAL,
- * -EPROTONOSUPPORT, -ENOMEM.
+ * and umad_agent_unregister() only, the agent itself may be gone when the RDMA
+ * device is. Or -EPIPE when the device is gone, -ENOMEM when all ids are taken,
+ * or what is against it, here or in ib_core: -EINVAL, -EPROTONOSUPPORT, -ENOMEM.
  */
 struct umad_agent *umad_agent_create(struct umad_file *file,
 				     const struct umad_reg *reg, u32 *id)
@@ -183,7 +182,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_agent_create);
  * @pkey_hdr: if this is the file's first agent, it fixes the header to the
  *	layout with the P_Key index
  *
- * Context: process; does not sleep.
+ * Context: process; takes &umad_file.lock; does not sleep.
  * Return: 0, or -EPIPE when the device has gone and taken it.
  */
 int umad_agent_publish(struct umad_file *file, u32 id,
@@ -244,7 +243,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_agent_unregister);
  * @file: that has it
  * @id: below UMAD_MAX_AGENTS
  *
- * Context: process; does not sleep.
+ * Context: process; takes &umad_file.lock; does not sleep.
  * Return: the agent, which stays registered until umad_agent_leave(), or NULL
  * when there is none.
  */
@@ -277,7 +276,7 @@ void umad_agent_leave(struct umad_agent *agent)
  * @file: that would have it
  * @id: below UMAD_MAX_AGENTS
  *
- * Context: process; does not sleep.
+ * Context: process; takes &umad_file.lock; does not sleep.
  * Return: its kind.
  */
 enum umad_agent_kind umad_agent_kind(struct umad_file *file, u32 id)

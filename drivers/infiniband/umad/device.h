@@ -38,8 +38,8 @@ struct ib_client_nl_info;
  * @rmpp_joining_bytes: memory they take
  * @rmpp_credit: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
- * @rmpp_granted: of them those that a sender has been allowed to send, and that
- *	have not come yet
+ * @rmpp_granted: of them those that senders have been allowed to send: the sum of
+ *	&umad_rmpp_rx.granted
  * @stats: counters
  * @debugfs: folder
  */

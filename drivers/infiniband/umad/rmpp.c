@@ -200,7 +200,7 @@ void umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
 }
 
 /**
- * struct stray - an answer to a packet that belongs to no message
+ * struct stray - an answer to a packet that belongs to no message, or begins none
  * @work: resolves the address, which ib_core's receive work must not wait for
  * @agent: inside its gate
  * @hdr: whom it came from
@@ -245,7 +245,9 @@ static void stray_work(struct work_struct *work)
  * @type: IB_MGMT_RMPP_TYPE_STOP or _ABORT
  * @status: RMPPStatus
  *
- * Context: process, ib_core's receive handler.
+ * The answer is sent by a work, or not at all: without memory, to a GID that this
+ * port has not, or with STRAYS_MAX of them under way.
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
  */
 void umad_rmpp_answer_stray(struct umad_agent *agent,
 			    const struct ib_mad_recv_wc *rwc, u8 type,
@@ -298,7 +300,7 @@ static void forget_placeholder(struct ib_mad_send_buf *buf)
  * @buf: the MAD sent that ib_core takes it for the answer of, or NULL
  * @rwc: the packet, Active; stays the caller's
  *
- * Context: process, ib_core's receive handler.
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
  */
 void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		       const struct ib_mad_recv_wc *rwc)

@@ -204,7 +204,8 @@ out:
  * @packet: its RMPP header
  * @key: of the message that it would be
  *
- * Context: process, ib_core's receive handler.
+ * What is refused is counted and, if that is due, answered here.
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: the message with a reference, the packet not dealt with yet; NULL
  * when it is refused, or not worth an answer.
  */
@@ -258,7 +259,7 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
  * A fair share of the credit, but no more of it than the others have left:
  * those who came first may have been promised much.
  * Context: any.
- * Return: segments, at least one.
+ * Return: segments, at least one, RMPP_RX_WINDOW_MAX at the most.
  */
 u32 umad_rmpp_rx_window(struct umad_port *port, u32 granted)
 {
@@ -276,7 +277,7 @@ u32 umad_rmpp_rx_window(struct umad_port *port, u32 granted)
  * @hdr: of the answer
  * @response: MAD header of the answer
  *
- * Context: process; does not sleep.
+ * Context: process; takes &umad_file.lock; does not sleep.
  * Return: segments: what the message's turn-around ACK said, else 1.
  */
 u32 umad_rmpp_rx_reply_window(struct umad_file *file,

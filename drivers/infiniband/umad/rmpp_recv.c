@@ -469,7 +469,7 @@ static void rx_packet(struct umad_rmpp_rx *rx,
  * @rwc: the packet
  * @packet: its RMPP header
  *
- * Context: process, ib_core's receive handler.
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
  */
 void umad_rmpp_rx_data(struct umad_agent *agent,
 		       const struct ib_mad_recv_wc *rwc,
@@ -494,10 +494,10 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
  * umad_rmpp_rx_receive() - is this packet the sender's of a message to us?
  * @agent: that it was routed to
  * @rwc: the packet
- * @packet: its RMPP header, not of DATA
+ * @packet: its RMPP header; not DATA, but for DATA of an unknown version
  * @state: in which the message must be
  *
- * Context: process, ib_core's receive handler.
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: true if it is; it has been dealt with.
  */
 bool umad_rmpp_rx_receive(struct umad_agent *agent,
@@ -546,7 +546,9 @@ void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx)
  * umad_rmpp_rx_cancel_all() - give up all that an agent is receiving
  * @agent: dying, and nobody is inside its gate any more
  *
- * Context: process; may sleep.
+ * The senders of those not complete are sent ABORT, where the address is known;
+ * what is complete lingers no more.
+ * Context: process; may sleep; hold no lock.
  */
 void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
 {

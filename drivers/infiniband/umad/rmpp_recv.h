@@ -69,8 +69,10 @@ static_assert(sizeof(struct umad_rmpp_key) == 40);
  * @from: the header of the first segment, for the program; constant
  * @head: headers of our answers, constant
  * @msg: what read() will return; NULL when it was handed on
- * @charged: bytes of it that count as being joined
- * @granted: segments that its sender may send and that have not come
+ * @charged: bytes of it that count as being joined; protected by &umad_file.lock
+ * @granted: segments that its sender may send, from the first missing one to the
+ *	end of the window; counted in &umad_port.rmpp_granted; protected by
+ *	&umad_file.lock
  */
 struct umad_rmpp_rx {
 	struct rmpp_rx engine;

@@ -35,7 +35,8 @@ enum rmpp_rx_state {
  * @RMPP_RX_ACK: send the ACK that rmpp_rx_format_ack() makes
  * @RMPP_RX_ABORT: send ABORT with @status, the message is dead
  * @RMPP_RX_STOP: send STOP with @status, the message is dead
- * @RMPP_RX_GONE: the sender has ended it, the message is dead
+ * @RMPP_RX_GONE: send nothing, the message is dead: the sender has ended it, or
+ *	it has lingered long enough
  */
 enum rmpp_rx_verdict {
 	RMPP_RX_DROP,
@@ -59,11 +60,11 @@ enum rmpp_rx_verdict {
  * @highest: highest segment stored
  * @last: number of the segment with the Last flag; 0: not seen yet
  * @last_len: its PayloadLength
- * @gap_acks: acknowledgments sent for the gap at @expected
+ * @gap_acks: segments that have come behind the gap at @expected
  * @repwin: window that a turn-around ACK gave us, 1 if there was none
  * @progress_at: when a segment was last stored
  * @nudge_at: when to repeat the acknowledgment, should nothing come
- * @nudge: how long to wait for that the next time
+ * @nudge: how long the wait for that is, this time
  * @dropped: segments that came for nothing: twice, or out of the window
  * @have: by segment modulo its size: stored, from @expected on
  */

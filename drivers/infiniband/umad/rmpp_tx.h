@@ -29,7 +29,7 @@ enum rmpp_tx_state {
 /**
  * enum rmpp_reason - why a message was not delivered; seen by programs in
  *	&ib_user_mad_hdr.reserved[0]
- * @RMPP_REASON_NONE: it was, or it is no RMPP message
+ * @RMPP_REASON_NONE: it was delivered
  * @RMPP_REASON_SILENCE: the receiver acknowledged nothing for too long
  * @RMPP_REASON_STOPPED: the receiver sent STOP
  * @RMPP_REASON_ABORTED: the receiver sent ABORT

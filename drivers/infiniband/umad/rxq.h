@@ -41,7 +41,7 @@ struct umad_msg {
 /**
  * struct umad_rxq - a queue of records
  * @lock: protects all members; taken in process context only, inside the
- *	file's lock, and nothing is taken inside it but the wait queue's own
+ *	file's lock or alone, and nothing is taken inside it
  * @list: records, the oldest first
  * @wait: readers and pollers
  * @budget: bytes that records may be charged, constant

@@ -139,8 +139,8 @@ void umad_send_deadline_work(struct work_struct *work)
  * @agent: dying, and nobody is inside its gate any more
  *
  * Its placeholders stay in ib_core, which flushes them when the agent is
- * unregistered.
- * Context: process; sleeps.
+ * unregistered. The receivers of messages on their way are sent ABORT.
+ * Context: process; sleeps; hold no lock.
  */
 void umad_send_cancel_all(struct umad_agent *agent)
 {
@@ -178,7 +178,7 @@ void umad_send_cancel_all(struct umad_agent *agent)
  * @response: its header
  *
  * The request that waits for it is complete after this, and its TID free.
- * Context: process, ib_core's receive handler; does not sleep.
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: false when nobody waits for it.
  */
 bool umad_send_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,

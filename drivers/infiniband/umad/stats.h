@@ -11,27 +11,30 @@ struct umad_port;
  * enum umad_stat - the counters of a port, in MADs if not said otherwise
  * @UMAD_STAT_SEND_POSTED: handed to ib_core for the first time
  * @UMAD_STAT_SEND_RETRIED: handed to ib_core again after a time-out
- * @UMAD_STAT_SEND_COMPLETED: answered, or sent when no response was expected
+ * @UMAD_STAT_SEND_COMPLETED: answered; when no response was expected, sent, or of
+ *	a message acknowledged
  * @UMAD_STAT_SEND_TIMED_OUT: reported to the caller with ETIMEDOUT
- * @UMAD_STAT_SEND_FAILED: attempts that failed on this host
+ * @UMAD_STAT_SEND_FAILED: attempts, and segments, that failed on this host
  * @UMAD_STAT_SEND_CANCELED: given up by their owner: unregister, close, removal
  * @UMAD_STAT_SEND_REFUSED: writes that failed after their MAD was copied in and
  *	their agent found
  * @UMAD_STAT_SEND_DUPLICATE: of the refused, those for their TID
  * @UMAD_STAT_RECV_DELIVERED: queued for read()
  * @UMAD_STAT_RECV_UNMATCHED: responses that came late, or with RMPP were not
- *	asked for; ib_core drops a plain one that nobody asked for
+ *	asked for (ib_core drops a plain one that nobody asked for); messages that
+ *	were complete while their agent was going away
  * @UMAD_STAT_RECV_DROPPED_BUDGET: dropped, the file's budget was spent
  * @UMAD_STAT_RECV_DROPPED_NOMEM: dropped for want of memory
  * @UMAD_STAT_RECV_DROPPED_GID: dropped, sent to a GID this port has not
  * @UMAD_STAT_RECV_DROPPED_DEAD: dropped, their agent or file was going away
  * @UMAD_STAT_READ_SHORT: reads whose buffer was too short for the MAD
  * @UMAD_STAT_RMPP_SENT: messages that their receiver has whole
- * @UMAD_STAT_RMPP_UNDELIVERED: messages that it will not get
+ * @UMAD_STAT_RMPP_UNDELIVERED: messages that it will not get, or will not answer
  * @UMAD_STAT_RMPP_RESENT: segments sent more than once
  * @UMAD_STAT_RMPP_RECEIVED: messages queued for read()
- * @UMAD_STAT_RMPP_UNRECEIVED: messages begun and not completed
- * @UMAD_STAT_RMPP_REFUSED: messages refused with STOP, for a bound or memory
+ * @UMAD_STAT_RMPP_UNRECEIVED: messages begun, not refused, and not completed
+ * @UMAD_STAT_RMPP_REFUSED: messages refused with STOP for a bound or memory, when
+ *	they begin or later; and those to a GID that this port has not
  * @UMAD_STAT_RMPP_STRAY: packets that belong to no message
  * @UMAD_STAT_COUNT: how many there are
  */

@@ -78,8 +78,9 @@ struct ib_user_mad_hdr_old {
  * @flow_label: of the GRH
  * @pkey_index: index into the port's P_Key table that the MAD was received
  *	with, or is to be sent with
- * @reserved: write: ignored; read: 0, but for an RMPP message that was not
- *	delivered: [0] says why, [1] is the RMPPStatus (Documentation/rmpp.rst)
+ * @reserved: write: ignored; received: 0; on a request that nobody answered as it
+ *	was written, but of an RMPP message: [0] says why it was not delivered, or 0
+ *	if it was, [1] is the RMPPStatus (Documentation/rmpp.rst)
  *
  * Used by a file after IB_USER_MAD_ENABLE_PKEY, or when its first agent was
  * registered with IB_USER_MAD_REGISTER_AGENT2.
