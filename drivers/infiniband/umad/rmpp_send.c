@@ -90,7 +90,7 @@ struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx)
  * umad_rmpp_tx_start() - set up the engine of a message
  * @send: with a message that nobody else knows yet; inside the agent's gate
  *
- * Context: process; does not sleep.
+ * Context: process; takes &umad_file.lock; does not sleep.
  */
 void umad_rmpp_tx_start(struct umad_send *send)
 {
@@ -364,9 +364,9 @@ static struct umad_send *find_send(struct umad_agent *agent,
  * umad_rmpp_tx_receive() - is this packet the receiver's of a message of ours?
  * @agent: that it was routed to
  * @rwc: the packet
- * @packet: its RMPP header, not of DATA
+ * @packet: its RMPP header; not DATA, but for DATA of an unknown version
  *
- * Context: process, ib_core's receive handler.
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: true if it is; it has been dealt with.
  */
 bool umad_rmpp_tx_receive(struct umad_agent *agent,
@@ -448,7 +448,7 @@ void umad_rmpp_tx_answered(struct umad_send *send)
  * umad_rmpp_tx_stop() - its transaction is DONE, take the timer away
  * @send: with a message or without
  *
- * Context: process; does not sleep.
+ * Context: process; takes &umad_file.lock; does not sleep.
  */
 void umad_rmpp_tx_stop(struct umad_send *send)
 {
@@ -483,7 +483,8 @@ void umad_rmpp_tx_canceled(struct umad_send *send)
 /**
  * umad_rmpp_tx_explain() - why was it not delivered?
  * @send: with a message or without
- * @reserved: &ib_user_mad_hdr.reserved, set to the reason, the RMPPStatus, 0
+ * @reserved: &ib_user_mad_hdr.reserved, of a message set to &enum rmpp_reason, the
+ *	RMPPStatus, 0; of a single MAD left as it is
  *
  * Context: process, &umad_file.lock held.
  */

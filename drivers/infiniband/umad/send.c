@@ -73,7 +73,7 @@ static void release_report(struct umad_msg *msg)
 
 /**
  * umad_send_finish() - give back what a send held that has become DONE
- * @send: of which umad_send_step() said so
+ * @send: of which umad_send_step() said so, or that was never in a table
  *
  * Context: process; may sleep; hold no lock.
  */
@@ -139,7 +139,8 @@ static void report(struct umad_send *send)
  * umad_send_step() - step a send's transaction, report what is to be reported
  * @send: the send
  * @event: what happened
- * @wc_status: why, for the trace
+ * @wc_status: &enum ib_wc_status, or with UMAD_TXN_EV_UNDELIVERED the RMPPStatus,
+ *	for the trace
  * @now: the time
  * @finish: set to: call umad_send_finish() without the lock
  *
@@ -233,8 +234,9 @@ static void unbuild(struct umad_send *send, struct ib_mad_send_buf *buf)
  * @mad: the MAD
  * @len: bytes of it
  *
- * It becomes the placeholder if there is none and a response is waited for.
- * What fails here is made good by the next attempt, or by the deadline.
+ * A further attempt, or a turn-around ACK. It becomes the placeholder if there is
+ * none and a response is waited for. What fails here is made good by the next
+ * attempt, or by the deadline.
  * Context: process; may sleep; hold no lock.
  */
 void umad_send_post(struct umad_send *send, const void *mad, size_t len)

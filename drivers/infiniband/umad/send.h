@@ -36,7 +36,8 @@ struct umad_report {
  * struct umad_send - one MAD, or message of several, that a program has written
  * @txn: its transaction; protected by &umad_file.lock
  * @refs: one while not DONE, one for each MAD in ib_core, one for each thread
- *	that is busy with it. None outlives @agent
+ *	that is busy with it, one for each &struct umad_rmpp_rx that answers it.
+ *	None outlives @agent
  * @file: constant
  * @agent: constant
  * @agent_node: in &umad_agent.sends; protected by &umad_file.lock
