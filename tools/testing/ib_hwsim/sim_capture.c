@@ -112,6 +112,7 @@ void sim_capture_out(const struct sim_packet *packet,
 	if (READ_ONCE(ring.data))
 		put_record(&record, packet);
 }
+EXPORT_SYMBOL_IF_KUNIT(sim_capture_out);
 
 /**
  * sim_capture_in() - record a packet that no port of ours sent, or took
@@ -136,6 +137,7 @@ void sim_capture_in(const struct sim_packet *packet, u32 device, u32 port,
 	if (READ_ONCE(ring.data))
 		put_record(&record, packet);
 }
+EXPORT_SYMBOL_IF_KUNIT(sim_capture_in);
 
 /**
  * sim_capture_clear() - forget all records
