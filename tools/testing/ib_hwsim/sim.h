@@ -275,6 +275,7 @@ struct sim_queue {
  * @port: where it is; constant
  * @lock: protects all below
  * @state: as set by modify_qp
+ * @qkey: Q_Key of sends that ask for it
  * @signal_all: each send is completed; constant
  * @rq: posted receives
  * @held: sends whose completion is held
@@ -284,6 +285,7 @@ struct sim_qp {
 	struct sim_port *port;
 	spinlock_t lock;	/* hard irqs off */
 	enum ib_qp_state state;
+	u32 qkey;
 	bool signal_all;
 	struct sim_queue rq;
 	struct sim_queue held;

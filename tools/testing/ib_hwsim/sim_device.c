@@ -55,12 +55,35 @@ static void node_init(struct sim_dev *sim)
 	node->changed = node_changed;
 }
 
-static void ibdev_init(struct sim_dev *sim, struct device *parent)
+/*
+ * ib_core has data of the ports 0 to the last; of a switch, of port 0 only. But
+ * its SA client looks at the one behind that: drivers/infiniband/core/
+ * sa_query.c of 6.1, ib_sa_add_one(), rdma_cap_ib_sa(device, i + 1). So have
+ * the data made while this is not a switch yet, and set up that of port 0.
+ */
+static int make_switch(struct ib_device *ibdev)
+{
+	struct ib_port_data *data;
+	int ret;
+
+	ret = ib_device_set_netdev(ibdev, NULL, 1);
+	if (ret)
+		return ret;
+	data = &ibdev->port_data[0];
+	data->ib_dev = ibdev;
+	spin_lock_init(&data->pkey_list_lock);
+	INIT_LIST_HEAD(&data->pkey_list);
+	spin_lock_init(&data->netdev_lock);
+	INIT_HLIST_NODE(&data->ndev_hash_link);
+	ibdev->is_switch = true;
+	return 0;
+}
+
+static int ibdev_init(struct sim_dev *sim, struct device *parent)
 {
 	struct ib_device *ibdev = &sim->ibdev;
 
 	ibdev->node_type = sim->node.type;
-	ibdev->is_switch = sim->config.is_switch;
 	ibdev->node_guid = cpu_to_be64(sim->config.guid);
 	ibdev->phys_port_cnt = sim->config.ports;
 	ibdev->num_comp_vectors = 1;
@@ -70,6 +93,7 @@ static void ibdev_init(struct sim_dev *sim, struct device *parent)
 	/* Without process_mad, ib_core sends SMPs for this node too. */
 	if (!sim->config.far)
 		ib_set_device_ops(ibdev, &sim_sma_ops);
+	return sim->config.is_switch ? make_switch(ibdev) : 0;
 }
 
 /* The state in which a port starts, before anybody looks at it. */
@@ -143,7 +167,6 @@ static void dismantle(struct sim_dev *sim)
 	debugfs_remove_recursive(sim->dir);
 	while (sim->n_started)
 		port_stop(&sim->port[--sim->n_started]);
-	kvfree(sim->port);
 }
 
 /**
@@ -176,7 +199,9 @@ struct sim_dev *sim_dev_create(const struct sim_config *config,
 		sim_port_init(&sim->port[i], sim,
 			      config->is_switch ? 0 : i + 1);
 	node_init(sim);
-	ibdev_init(sim, parent);
+	ret = ibdev_init(sim, parent);
+	if (ret)
+		goto err_free;
 
 	sim_fail_init(&sim->fail, sim_fail_template());
 	sim_debugfs_device(sim);
@@ -195,6 +220,8 @@ struct sim_dev *sim_dev_create(const struct sim_config *config,
 
 err_dismantle:
 	dismantle(sim);
+err_free:
+	kvfree(sim->port);
 err_dealloc:
 	ib_dealloc_device(&sim->ibdev);
 	return ERR_PTR(ret);
@@ -221,5 +248,6 @@ void sim_dev_destroy(struct sim_dev *sim)
 	/* Clients go, the QPs with the last of them. */
 	ib_unregister_device(&sim->ibdev);
 	dismantle(sim);
+	kvfree(sim->port);
 	ib_dealloc_device(&sim->ibdev);
 }

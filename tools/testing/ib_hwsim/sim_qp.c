@@ -158,6 +158,21 @@ static void flush_locked(struct sim_qp *qp)
 		flush_recv(qp, wqe.wr_id);
 }
 
+static int set_state_locked(struct sim_qp *qp, enum ib_qp_state state, int mask)
+{
+	lockdep_assert_held(&qp->lock);
+	if (!ib_modify_qp_is_ok(qp->state, state, qp->ibqp.qp_type, mask))
+		return -EINVAL;
+	qp->state = state;
+	if (state == IB_QPS_RESET) {
+		qp->rq.count = 0;
+		qp->held.count = 0;
+	} else if (state == IB_QPS_ERR) {
+		flush_locked(qp);
+	}
+	return 0;
+}
+
 int sim_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		  struct ib_udata *udata)
 {
@@ -172,20 +187,10 @@ int sim_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return -EOPNOTSUPP;
 
 	spin_lock_irqsave(&qp->lock, flags);
-	if (mask & IB_QP_STATE) {
-		if (!ib_modify_qp_is_ok(qp->state, attr->qp_state,
-					ibqp->qp_type, mask)) {
-			ret = -EINVAL;
-		} else {
-			qp->state = attr->qp_state;
-			if (qp->state == IB_QPS_RESET) {
-				qp->rq.count = 0;
-				qp->held.count = 0;
-			} else if (qp->state == IB_QPS_ERR) {
-				flush_locked(qp);
-			}
-		}
-	}
+	if (mask & IB_QP_STATE)
+		ret = set_state_locked(qp, attr->qp_state, mask);
+	if (!ret && mask & IB_QP_QKEY)
+		qp->qkey = attr->qkey;
 	spin_unlock_irqrestore(&qp->lock, flags);
 	notify(qp);
 	return ret;

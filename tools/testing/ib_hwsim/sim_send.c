@@ -72,7 +72,9 @@ static int address(struct sim_packet *packet, struct sim_qp *qp,
 	packet->sl = rdma_ah_get_sl(&ah->attr);
 	packet->src_qp = qp->ibqp.qp_num;
 	packet->dest_qp = ud->remote_qpn;
-	packet->qkey = ud->remote_qkey;
+	/* With the highest bit the sender asks for its own QP's (IBA 10.2.5). */
+	packet->qkey = ud->remote_qkey & IB_QP_SET_QKEY ? READ_ONCE(qp->qkey) :
+							  ud->remote_qkey;
 	return 0;
 }
 

@@ -383,6 +383,7 @@ int sim_process_mad(struct ib_device *ibdev, int flags, u32 num,
 		return IB_MAD_RESULT_SUCCESS;
 	sim_count(port, SIM_SMA_ANSWERED);
 	*out_size = SIM_MAD_LEN;
-	*out_pkey_index = wc->pkey_index;
+	/* Without a completion, sysfs asks for counters. */
+	*out_pkey_index = wc ? wc->pkey_index : 0;
 	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
 }

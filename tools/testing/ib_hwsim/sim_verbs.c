@@ -185,6 +185,31 @@ static int dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 	return 0;
 }
 
+static ssize_t hca_type_show(struct device *dev, struct device_attribute *attr,
+			     char *buf)
+{
+	return sysfs_emit(buf, "ib_hwsim\n");
+}
+static DEVICE_ATTR_RO(hca_type);
+
+static ssize_t hw_rev_show(struct device *dev, struct device_attribute *attr,
+			   char *buf)
+{
+	return sysfs_emit(buf, "0\n");
+}
+static DEVICE_ATTR_RO(hw_rev);
+
+/* What ibstat shows of a device. */
+static struct attribute *sim_attributes[] = {
+	&dev_attr_hca_type.attr,
+	&dev_attr_hw_rev.attr,
+	NULL
+};
+
+static const struct attribute_group sim_attribute_group = {
+	.attrs = sim_attributes,
+};
+
 const struct ib_device_ops sim_dev_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_UNKNOWN,
@@ -200,6 +225,7 @@ const struct ib_device_ops sim_dev_ops = {
 	.destroy_ah = sim_destroy_ah,
 	.destroy_cq = sim_destroy_cq,
 	.destroy_qp = sim_destroy_qp,
+	.device_group = &sim_attribute_group,
 	.get_dev_fw_str = get_fw_string,
 	.get_dma_mr = get_dma_mr,
 	.get_link_layer = get_link_layer,
