@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * One port of ib_hwsim and the node of ibsim's net that it is: what goes
+ * through, and what one side tells the other. Who waits for the sides to have
+ * something is hwsim_ibsim.c.
+ */
+#ifndef HWSIM_BRIDGE_H
+#define HWSIM_BRIDGE_H
+
+#include <stdbool.h>
+#include <stdnoreturn.h>
+#include <linux/types.h>
+
+#include "ibsim.h"
+#include "mad.h"
+
+struct port;
+
+/**
+ * struct source - a file that has something now and then
+ * @fd: the file
+ * @port: whose
+ * @ready: takes it
+ */
+struct source {
+	int fd;
+	struct port *port;
+	void (*ready)(struct port *port);
+};
+
+/*
+ * Questions to ibsim that a port has yet to ask, the first one first. To lose
+ * IsSM it has to connect anew: without that bit ibsim gives it no requests.
+ */
+enum want {
+	WANT_SET_ISSM		= 1 << 0,
+	WANT_DISCONNECT		= 1 << 1,
+	WANT_CONNECT		= 1 << 2,
+	WANT_PORT_INFO		= 1 << 3,
+	WANT_PKEYS		= 1 << 4,
+	WANT_NEWS		= WANT_PORT_INFO | WANT_PKEYS,
+};
+
+/**
+ * struct port - a port, plugged in
+ * @device: number in the device's name
+ * @number: of the port
+ * @raw: MADs from and to the port
+ * @mads: MADs from and to ibsim
+ * @ctl: ibsim's answers
+ * @sim: client of ibsim
+ * @flows: requests the port has sent
+ * @held: a MAD for ibsim
+ * @holding: ibsim had no room for it; until it has, no other is taken
+ * @want: questions to ask, enum want
+ * @asked: the one that is on its way, or 0
+ * @asked_at: when, in ms
+ * @info: PortInfo as the kernel was told last
+ * @pkeys: P_Key table, the same way
+ * @is_sm: the kernel's IsSM bit
+ * @set_issm: what was asked with WANT_SET_ISSM
+ * @news: a MAD has changed a port, which may be one of ours
+ * @count: MADs; unreachable: that ibsim took nowhere, unfit: that it cannot
+ *	take, refused: by the kernel; told: changes of attributes
+ */
+struct port {
+	__u32 device;
+	__u32 number;
+	struct source raw;
+	struct source mads;
+	struct source ctl;
+	struct ibsim sim;
+	struct mad_flows flows;
+	struct ibsim_request held;
+	bool holding;
+	unsigned int want;
+	unsigned int asked;
+	long asked_at;
+	__u8 info[MAD_DATA_LEN];
+	__u8 pkeys[MAD_DATA_LEN];
+	bool is_sm;
+	int set_issm;
+	bool news;
+	struct {
+		unsigned long to_ibsim, from_ibsim, unreachable, unfit;
+		unsigned long refused, told;
+	} count;
+};
+
+void bridge_plug_in(struct port *port);
+void bridge_pull_out(struct port *port);
+void bridge_want(struct port *port, unsigned int what);
+void bridge_ask_kernel(struct port *port);
+void bridge_check(struct port *port);
+
+/* Of hwsim_ibsim.c: */
+noreturn void die(const struct port *port, const char *what);
+long now_ms(void);
+void watch(const struct source *source, __u32 events);
+
+#endif
