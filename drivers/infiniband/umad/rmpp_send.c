@@ -129,6 +129,22 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	umad_send_put(send);
 }
 
+/* The same for the last segment, which does not count as posted any more. */
+static void held_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_send *send = umad_post_owner(buf);
+	struct umad_file *file = send->file;
+
+	spin_lock(&file->lock);
+	if (send->waiting == buf)
+		send->waiting = NULL;
+	if (status != IB_WC_SUCCESS && status != IB_WC_WR_FLUSH_ERR)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+	spin_unlock(&file->lock);
+	umad_post_free(buf, send->ah);
+	umad_send_put(send);
+}
+
 static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
 			 struct ib_rmpp_mad *mad)
 {
@@ -155,22 +171,56 @@ static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
 	umad_segbuf_read(tx->data, offset, (void *)mad + tx->layout.hdr, len);
 }
 
+/*
+ * A response of one MAD can come before the last ACK, or in its place if that
+ * was lost. So the last segment stays in ib_core as the placeholder; an ACK
+ * uses it up, and the turn-around ACK follows it.
+ */
+static void hold(struct umad_send *send, struct ib_mad_send_buf *buf)
+{
+	spin_lock(&send->file->lock);
+	if (!send->waiting && send->txn.state == UMAD_TXN_WAIT) {
+		umad_post_wait_for_ever(buf);
+		send->waiting = buf;
+	}
+	spin_unlock(&send->file->lock);
+}
+
+/* ib_core has taken it, or not; the send queue will soon be done with it. */
+static void held(struct umad_send *send, struct ib_mad_send_buf *buf, int err)
+{
+	spin_lock(&send->file->lock);
+	if (!err)
+		rmpp_tx_sent(&send->rmpp->engine);
+	else if (send->waiting == buf)
+		send->waiting = NULL;
+	/* It may have ended before ib_core knew what to take back. */
+	if (!err && send->txn.state == UMAD_TXN_DONE)
+		umad_send_stop_waiting(send);
+	spin_unlock(&send->file->lock);
+}
+
 static int post_segment(struct umad_send *send, u32 seg)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
+	bool last = seg == tx->engine.segs;
 	struct ib_mad_send_buf *buf;
 	int ret;
 
 	buf = umad_post_build(send->agent->core, send->ah,
 			      be32_to_cpu(send->hdr.qpn),
 			      send->hdr.pkey_index, tx->head,
-			      tx->layout.hdr, tx->mad_size, segment_done,
-			      send);
+			      tx->layout.hdr, tx->mad_size,
+			      last ? held_done : segment_done, send);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	fill_segment(tx, seg, buf->mad);
 	umad_send_get(send);
+	if (last)
+		hold(send, buf);
 	ret = ib_post_send_mad(buf, NULL);
+	if (last)
+		held(send, buf, ret);
 	if (ret) {
 		umad_post_free(buf, send->ah);
 		umad_send_put(send);

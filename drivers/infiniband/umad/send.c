@@ -105,8 +105,13 @@ void umad_send_arm(struct umad_file *file, ktime_t now)
 			 nsecs_to_jiffies(ns) + 1);
 }
 
-/* ib_core need not wait for a response to it any more. */
-static void stop_waiting(struct umad_send *send)
+/**
+ * umad_send_stop_waiting() - ib_core need not wait for a response any more
+ * @send: the request; its placeholder, if it has one, is taken back
+ *
+ * Context: any, &umad_file.lock held.
+ */
+void umad_send_stop_waiting(struct umad_send *send)
 {
 	lockdep_assert_held(&send->file->lock);
 	/*
@@ -168,7 +173,7 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 			timerqueue_del(&send->agent->late, &send->late_node);
 			send->agent->late_count--;
 		}
-		stop_waiting(send);
+		umad_send_stop_waiting(send);
 	} else if (old != UMAD_TXN_LATE && send->txn.state == UMAD_TXN_LATE) {
 		timerqueue_add(&send->agent->late, &send->late_node);
 		send->agent->late_count++;
@@ -264,7 +269,7 @@ void umad_send_post(struct umad_send *send, const void *mad, size_t len)
 		send->waiting = NULL;
 	/* It may have ended before ib_core knew what to take back. */
 	if (!ret && send->txn.state == UMAD_TXN_DONE)
-		stop_waiting(send);
+		umad_send_stop_waiting(send);
 	spin_unlock(&file->lock);
 	if (ret) {
 		umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
@@ -379,7 +384,7 @@ static int post_first(struct umad_send *send, struct ib_mad_send_buf *buf)
 		umad_send_step(send, UMAD_TXN_EV_CANCEL, 0, ktime_get(), &finish);
 	} else if (send->txn.state == UMAD_TXN_DONE) {
 		/* Ended before ib_core knew what to take back. */
-		stop_waiting(send);
+		umad_send_stop_waiting(send);
 	}
 	spin_unlock(&file->lock);
 

@@ -6,7 +6,8 @@
  * ib_core drops a plain response that no send of its own waits for. So the
  * first attempt is posted to wait there for ever, as the request's
  * placeholder, and is taken back when the transaction ends; further attempts
- * are posted to wait for nothing. All deadlines are ours.
+ * are posted to wait for nothing. Of a message it is the last segment, then the
+ * turn-around ACK. All deadlines are ours.
  */
 #ifndef UMAD_SEND_H
 #define UMAD_SEND_H
@@ -85,6 +86,7 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 				    enum umad_txn_event event, int wc_status,
 				    ktime_t now, bool *finish);
 void umad_send_finish(struct umad_send *send);
+void umad_send_stop_waiting(struct umad_send *send);
 void umad_send_post(struct umad_send *send, const void *mad, size_t len);
 void umad_send_arm(struct umad_file *file, ktime_t now);
 void umad_send_deadline_work(struct work_struct *work);
