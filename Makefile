@@ -2,8 +2,9 @@
 # What a person types. Kbuild has the module's own build; the checks are
 # scripts, each of which also works alone.
 
+# Looked for only where it is wanted, and once.
 ifndef KDIR
-KDIR := $(shell scripts/find-kdir.sh)
+KDIR = $(eval KDIR := $(shell scripts/find-kdir.sh))$(KDIR)
 endif
 QEMU := tools/testing/qemu
 

@@ -4,7 +4,8 @@
 # "module-copy.sh FOLDER [MORE...]": copies what is needed to build the module,
 # and to hand it to DKMS, from the source tree to FOLDER, and the folders MORE.
 # Kbuild writes beside the sources; whoever wants the tree to stay clean builds
-# in such a copy. What was built there before is kept.
+# in such a copy. What was built there before is kept; a file that differs gets the
+# time of now, however old the one it comes from, so that make sees it.
 set -eu
 
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -13,6 +14,6 @@ shift
 cd "$root"
 for part in Kbuild VERSION dkms.conf LICENSES drivers include "$@"; do
 	[ ! -e "$part" ] || echo "$part"
-done | rsync -aR --delete --files-from=- -r --exclude='*.o' --exclude='*.ko' \
+done | rsync -rlpcR --delete --files-from=- -r --exclude='*.o' --exclude='*.ko' \
 	--exclude='*.mod' --exclude='*.mod.c' --exclude='.*.cmd' \
 	--exclude='modules.order' --exclude='Module.symvers' . "$target"
