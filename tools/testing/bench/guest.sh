@@ -103,3 +103,14 @@ sleep 1
 wire loss_100%
 wait
 wire clean
+
+# The other end is ib_core's own RMPP, whatever the module is.
+insmod /lib/umad/ib_umad_peer.ko device=rxe1
+for way in there back; do
+	for kind in clean delay_10ms loss_0.1% loss_1%; do
+		wire "$kind"
+		/opt/umad/bench_peer "$module/$kind" $way 1024 5 60
+	done
+done
+rmmod ib_umad_peer
+wire clean

@@ -156,6 +156,36 @@ def cut(table):
               "", met=values.get("status") == "110" and "receiver" in values)
 
 
+def peer(table):
+    """With an in-tree receiver, and with an in-tree sender."""
+    def text(values):
+        if "median" not in values:
+            return f"never ({values['done']})" if values else "not tried"
+        return f"{values['median']} s" + \
+            ("" if complete(values) else f" ({values['done']})")
+
+    for way, words in (("there", "to an in-tree peer"),
+                       ("back", "from an in-tree peer")):
+        for wire in ("clean", "delay_10ms", "loss_0.1%", "loss_1%"):
+            intree, ours = (run(m, wire, M, way) for m in ("intree", "ours"))
+            took = float(ours.get("median", 0))
+            target, met = "", None
+            if way == "there" and wire == "loss_1%":
+                target = "<= 10 s"
+                met = complete(ours) and float(ours["max"]) <= 10
+            elif way == "back" and complete(intree):
+                # Chance decides where there is loss: that is the margin.
+                top = float(intree["max" if "loss" in wire else "median"])
+                target = "not slower"
+                met = complete(ours) and took <= top * 1.02
+            elif way == "back":
+                target = "completes no less"
+                met = int(ours.get("done", "0").split("/")[0]) >= \
+                    int(intree.get("done", "0").split("/")[0])
+            table.add(wire.replace("_", " "), f"1 MiB {words}", text(intree),
+                      text(ours), target, "", met=met)
+
+
 def main():
     """See the head of this file."""
     parse(sys.stdin)
@@ -176,6 +206,7 @@ def main():
     table.completes("delay_200ms", 32 * M, "completes, in > 40 s")
     cut(table)
     many(table)
+    peer(table)
     memory(table, "received", "unread", 1.10)
     memory(table, "sending", "being sent", 1.15)
     print(table.text())

@@ -20,7 +20,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME")
              or Path.home() / ".cache") / "ib-umad"
 # Two checkouts do not share what is built from them.
 WORK = CACHE / "work" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-SPLAT_MOD = ROOT / "tools/testing/qemu/splat_mod"
+SPLAT_MOD = "tools/testing/qemu/splat_mod"
 
 
 class BuildError(Exception):
@@ -62,6 +62,12 @@ def _kbuild(profile_dir, where, name, *variables):
     return sorted(where.rglob("*.ko"))
 
 
+def has_kunit(profile_dir):
+    """Was this kernel built with KUnit?"""
+    config = (profile_dir / "kdir/.config").read_text(encoding="utf-8")
+    return "CONFIG_KUNIT=y" in config
+
+
 def module(profile_dir):
     """ib_umad.ko, and the KUnit modules where the kernel has KUnit.
 
@@ -73,8 +79,7 @@ def module(profile_dir):
     with lock(f"module-{profile_dir.name}"):
         _run([ROOT / "scripts/module-copy.sh", where, "tools/testing/kunit"],
              "copying sources")
-        config = (profile_dir / "kdir/.config").read_text(encoding="utf-8")
-        kunit = "CONFIG_KUNIT=y" in config and \
+        kunit = has_kunit(profile_dir) and \
             any((ROOT / "tools/testing/kunit" / f).exists()
                 for f in ("Kbuild", "Makefile"))
         built = _kbuild(profile_dir, where, "the module",
@@ -83,14 +88,17 @@ def module(profile_dir):
                 if kunit or "kunit" not in str(ko.relative_to(where))]
 
 
-def splat_module(profile_dir):
-    """The harness tests' own module, as module() returns it."""
-    where = WORK / "splat_mod" / profile_dir.name
-    with lock(f"splat_mod-{profile_dir.name}"):
+def test_modules(profile_dir, folder):
+    """The modules a folder's Kbuild makes, as module() returns them."""
+    name = folder.replace("/", "-")
+    where = WORK / name / profile_dir.name
+    with lock(f"{name}-{profile_dir.name}"):
         where.mkdir(parents=True, exist_ok=True)
-        for source in SPLAT_MOD.iterdir():
-            _run(["rsync", "-t", source, where], "copying splat_mod")
-        built = _kbuild(profile_dir, where, "splat_mod")
+        _run(["rsync", "-rlpc", "--exclude=*.o", "--exclude=*.ko",
+              "--exclude=.*.cmd", f"{ROOT / folder}/", where],
+             f"copying {folder}")
+        built = _kbuild(profile_dir, where, folder,
+                        *(["UMAD_KUNIT=m"] if has_kunit(profile_dir) else []))
         return [(ko.name, ko.read_bytes()) for ko in built]
 
 

@@ -45,7 +45,20 @@ class Outcome:
         return self.status is None
 
 
-def command(vmlinux, initrd, where, accel, smp, mem, append=""):
+def wire_end(folder, end):
+    """QEMU's arguments for one of two network cards on a wire of their own.
+
+    Datagrams over a pair of Unix sockets: they wait rather than get lost,
+    and neither guest has to be there first.
+    """
+    return ["-netdev", "dgram,id=wire,local.type=unix,"
+            f"local.path={folder}/{end},remote.type=unix,"
+            f"remote.path={folder}/{1 - end}",
+            "-device", f"virtio-net-pci,netdev=wire,romfile=,"
+            f"mac=52:54:00:00:00:{end + 1:02}"]
+
+
+def command(vmlinux, initrd, where, accel, smp, mem, append="", net=None):
     """The QEMU command line; its output files are in the folder where."""
     return ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
             "-display", "none", "-machine", "q35", *ACCELS[accel],
@@ -57,7 +70,7 @@ def command(vmlinux, initrd, where, accel, smp, mem, append=""):
             "-chardev", f"file,id=report,path={where}/report.log",
             "-serial", "chardev:report",
             "-device", "isa-debug-exit,iobase=0xf4,iosize=0x4",
-            "-net", "none", "-no-reboot"]
+            *(net or ["-net", "none"]), "-no-reboot"]
 
 
 def _text(path):

@@ -25,7 +25,7 @@ EXTRA_FILES = """/etc/libibverbs.d/rxe.driver
 
 # Kernel modules of the profile that go in, with all they depend on.
 MODULES = """ib_core ib_cm ib_uverbs rdma_cm rdma_ucm rdma_rxe crc32_generic
-dummy veth sch_netem ipv6""".split()
+dummy veth sch_netem ipv6 virtio_pci virtio_net""".split()
 
 DIRECTORIES = """dev dev/infiniband proc sys tmp run root etc opt/umad xt xt/setup
 xt/tests usr/bin usr/sbin usr/lib usr/lib64 usr/local/bin var""".split()
@@ -112,7 +112,7 @@ def libraries(files):
     return set(re.findall(r"(/\S+) \(0x", text))
 
 
-def add_programs(tree):
+def add_programs(tree, more=()):
     """Busybox with its applets, then the real programs over them."""
     busybox = shutil.which("busybox")
     if not busybox:
@@ -126,7 +126,7 @@ def add_programs(tree):
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     # busybox' own shell would run its applets in place of real programs.
     tree.copy(shutil.which("dash", path=path), "usr/bin/sh")
-    found = [shutil.which(p, path=path) for p in PROGRAMS + ["dash"]]
+    found = [shutil.which(p, path=path) for p in [*PROGRAMS, *more, "dash"]]
     found = [f for f in found if f]
     found += [f for f in EXTRA_FILES if os.path.exists(f)]
     for host in found:

@@ -38,8 +38,16 @@ class Plan:
     require_splat: str = ""
     expect_crash: str = ""
     expect_fail: Path = None
+    # A second guest on the same wire: its module and its tests.
+    far: str = ""
+    far_tests: list = field(default_factory=list)
+    end: int = 0                    # 1 in the second guest
     # Folders whose Makefile makes programs for /opt/umad.
     programs: list = field(default_factory=lambda: [SELFTESTS])
+    # Folders whose Kbuild makes test modules for /lib/umad.
+    modules: list = field(default_factory=list)
+    # Programs of the host to put in besides initramfs.PROGRAMS.
+    commands: list = field(default_factory=list)
     setup: list = field(default_factory=list)
     allow: list = field(default_factory=list)
     files: list = field(default_factory=list)       # (host path, guest path)
@@ -51,6 +59,12 @@ class Plan:
         if self.panic_on_warn is not None:
             return self.panic_on_warn
         return not self.allow and not self.require_splat
+
+    def far_side(self):
+        """The plan of the second guest."""
+        return dataclasses.replace(self, name=f"{self.name}+far", end=1,
+                                   module=self.far, tests=self.far_tests,
+                                   expect_fail=None)
 
 
 def _pairs(path):
@@ -79,10 +93,11 @@ def _set(plan, path, key, value):
     """Apply one line."""
     here = path.parent
     word, _, name = key.partition(" ")
-    if word == "test" and re.fullmatch(r"[\w.+:-]+", name):
-        if any(n == name for n, _ in plan.tests):
+    if word in ("test", "far_test") and re.fullmatch(r"[\w.+:-]+", name):
+        tests = plan.tests if word == "test" else plan.far_tests
+        if any(n == name for n, _ in tests):
             raise ValueError(f"a second test {name}")
-        plan.tests.append((name, value))
+        tests.append((name, value))
     elif key == "include":
         _read(plan, here / value)
     elif key == "file":
@@ -94,16 +109,19 @@ def _set(plan, path, key, value):
         getattr(plan, key).append(value)
     elif key in ("smp", "timeout"):
         setattr(plan, key, int(value))
+    elif key in ("modules", "commands"):
+        getattr(plan, key).extend(value.split())
     elif key == "programs":
         plan.programs = [] if value == "none" else value.split()
     elif key in ("teardown", "panic_on_warn"):
         setattr(plan, key, _yes(value))
-    elif key == "module" and value not in ("ours", "intree", "none"):
+    elif key in ("module", "far") and \
+            value not in ("ours", "intree", "none"):
         raise ValueError("ours, intree or none")
     elif key == "accel" and value not in ("auto", "tcg", "icount"):
         raise ValueError("auto, tcg or icount")
     elif key in ("desc", "kernel", "module", "module_args", "mem", "accel",
-                 "append", "require_splat", "expect_crash"):
+                 "append", "require_splat", "expect_crash", "far"):
         setattr(plan, key, value)
     else:
         raise ValueError("no such key")
@@ -132,7 +150,7 @@ def load(name):
         short = path.stem
     plan = Plan(name=short)
     _read(plan, path)
-    if not plan.tests:
+    if not plan.tests or bool(plan.far) != bool(plan.far_tests):
         raise PlanError(f"{path}: no tests")
     if plan.expect_fail:
         expected_failures(plan.expect_fail)     # complains now, not later

@@ -7,11 +7,13 @@ See README.rst beside this file for plans, and for what a guest can do.
 
 import argparse
 import asyncio
+import dataclasses
 import json
 import os
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -47,16 +49,19 @@ class Parts:
         """The initramfs of a plan."""
         profile = self.kernel(plan.kernel)
         tree = initramfs.skeleton()
-        initramfs.add_programs(tree)
+        initramfs.add_programs(tree, plan.commands)
         initramfs.add_modules(tree, profile)
         if plan.module != "none":
             for name, data in self.get(
                     ("module", profile, plan.module == "ours"),
                     self._module, profile, plan):
                 tree.blob(f"lib/umad/ours/{name}", data)
+        folders = list(plan.modules)
         if any("splat_mod" in command for _, command in plan.tests):
-            for name, data in self.get(("splat", profile), build.splat_module,
-                                       profile):
+            folders.append(build.SPLAT_MOD)
+        for folder in folders:
+            for name, data in self.get(("modules", profile, folder),
+                                       build.test_modules, profile, folder):
                 tree.blob(f"lib/umad/{name}", data)
         if any("demo.sh" in command for _, command in plan.tests):
             for name, data in self.get("demo", build.demo):
@@ -91,7 +96,8 @@ class Parts:
         tree.text("xt/vars", f"XT_MODULE={plan.module}\n"
                   f"XT_MODULE_ARGS='{plan.module_args}'\n"
                   f"XT_PANIC_ON_WARN={int(plan.stops_on_warning)}\n"
-                  f"XT_TEARDOWN={'yes' if plan.teardown else 'no'}\n")
+                  f"XT_TEARDOWN={'yes' if plan.teardown else 'no'}\n"
+                  f"XT_END={plan.end}\n")
         for number, step in enumerate([*plan.setup, "module"], 1):
             tree.copy(here / "setup" / f"{step}.sh",
                       f"xt/setup/{number:02}-{step}")
@@ -103,7 +109,20 @@ class Parts:
 
 
 async def run_plan(plan, parts, watch=None):
-    """Boot the guest of a plan; (results, outcome, folder of the logs)."""
+    """Boot the guest, or guests; (results, outcome, folder of the logs)."""
+    if not plan.far:
+        return await run_guest(plan, parts, watch)
+    with tempfile.TemporaryDirectory() as wire:
+        near, far = await asyncio.gather(
+            run_guest(plan, parts, watch, wire),
+            run_guest(plan.far_side(), parts, None, wire))
+    results = near[0] + [dataclasses.replace(r, name=f"far/{r.name}")
+                         for r in far[0]]
+    return results, near[1], near[2]
+
+
+async def run_guest(plan, parts, watch=None, wire=None):
+    """Boot one guest; wire is the folder of the wire it is on, if any."""
     where = RESULTS / f"{plan.name.replace('/', '_')}-{os.getpid()}"
     shutil.rmtree(where, ignore_errors=True)
     where.mkdir(parents=True)
@@ -118,7 +137,8 @@ async def run_plan(plan, parts, watch=None):
     with open(initrd, "wb") as out:
         tree.write(out)
     args = guest.command(vmlinux, initrd, where, accel, plan.smp, plan.mem,
-                         plan.append)
+                         plan.append,
+                         wire and guest.wire_end(wire, plan.end))
     (where / "command").write_text(" ".join(args) + "\n")
     outcome = await guest.boot(args, where, plan.timeout, watch)
     initrd.unlink()
@@ -192,6 +212,8 @@ def adhoc(args):
                       setup=[s for s in args.setup if s != "none"],
                       allow=args.allow, panic_on_warn=False,
                       tests=[("cmd", args.cmd)])
+    plan.modules = args.modules
+    plan.commands = args.commands
     for pair in args.file:
         host, _, path = pair.partition(":")
         plan.files.append((Path(host), path or f"opt/umad/{Path(host).name}"))
@@ -261,6 +283,10 @@ def options():
     one.add_argument("--timeout", type=int, default=300, help="seconds")
     one.add_argument("--file", action="append", default=[],
                      metavar="HOST[:GUEST]", help="put a file in the guest")
+    one.add_argument("--modules", action="append", default=[],
+                     metavar="FOLDER", help="test modules to be built")
+    one.add_argument("--commands", action="append", default=[],
+                     metavar="PROGRAM", help="put a program of the host in")
     one.add_argument("--allow", action="append", default=[],
                      metavar="REGEX", help="a splat to accept")
     one.add_argument("--console", action="store_true",

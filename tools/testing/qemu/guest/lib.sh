@@ -5,7 +5,7 @@
 # (". /xt/lib.sh"; a plan's test commands have it already).
 
 # Every module a run may load and must be able to unload, users first.
-xt_modules='ib_umad rdma_ucm rdma_rxe rdma_cm iw_cm ib_cm ib_uverbs ib_core'
+xt_modules='ib_umad_peer ib_umad ib_hwsim rdma_ucm rdma_rxe rdma_cm iw_cm ib_cm ib_uverbs ib_core'
 
 # Modules of that list, and KUnit's, that are loaded now.
 xt_loaded()
@@ -84,7 +84,10 @@ xt_unload_all()
 	grep '\[' /proc/kallsyms | sort >/tmp/.kallsyms
 	pkill -9 -f '^/opt/umad/' 2>/dev/null
 	for xt_dev in /sys/class/infiniband/*; do
-		[ -e "$xt_dev" ] && rdma link del "${xt_dev##*/}"
+		case ${xt_dev##*/} in
+		hwsim*) echo "${xt_dev##*hwsim}" >/sys/bus/ib_hwsim/del_device ;;
+		*) [ -e "$xt_dev" ] && rdma link del "${xt_dev##*/}" ;;
+		esac
 	done
 	for xt_try in 1 2 3; do
 		xt_left=$(xt_loaded)

@@ -2,14 +2,13 @@
 /*
  * An agent of ib_core's with the kernel's own RMPP, as the peer of programs:
  * what a host with the in-tree ib_umad would answer. The programs tell it what
- * to do in the data they send; tools/testing/selftests/umad/rmpp_intree.c has
- * the other half of this. It has no suite, and without rxe0 it does nothing.
+ * to do in the data they send; tools/testing/selftests/umad/rmpp_far.h is the
+ * other half of this.
  */
-#include "compat.h"
-
 #include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -101,6 +100,10 @@ struct peer {
 };
 
 static struct peer peer;
+
+static char *device = "rxe0";
+module_param(device, charp, 0444);
+MODULE_PARM_DESC(device, "the RDMA device it answers on");
 
 static u8 byte_at(u32 i, u32 seed)
 {
@@ -417,9 +420,9 @@ static int __init peer_init(void)
 
 	spin_lock_init(&peer.lock);
 	INIT_DELAYED_WORK(&peer.work, stop_sending);
-	peer.ib_dev = ib_device_get_by_name("rxe0", RDMA_DRIVER_UNKNOWN);
+	peer.ib_dev = ib_device_get_by_name(device, RDMA_DRIVER_UNKNOWN);
 	if (!peer.ib_dev)
-		return 0;
+		return -ENODEV;
 	ret = -ENOMEM;
 	peer.wq = alloc_ordered_workqueue("umad_peer", 0);
 	if (!peer.wq)
@@ -444,8 +447,6 @@ err_dev:
 
 static void __exit peer_exit(void)
 {
-	if (!peer.ib_dev)
-		return;
 	spin_lock(&peer.lock);
 	peer.stopping = true;
 	spin_unlock(&peer.lock);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What programs say to a peer that does as it is told. See rmpp_far.h.
+ */
+#include "rmpp_far.h"
+
+#include <arpa/inet.h>
+
+bool far_is_remote(void)
+{
+	return getenv("UMAD_PEER_GID");
+}
+
+static int find_path(struct far *f)
+{
+	const char *gid = getenv("UMAD_PEER_GID");
+	struct test_port peer;
+	int ret = umad_port_find(&f->port);
+
+	if (ret)
+		return ret;
+	if (gid)
+		return inet_pton(AF_INET6, gid, f->port.gid) == 1 ? 0 : -EINVAL;
+	ret = rmpp_peer_port(&peer);
+	memcpy(f->port.gid, peer.gid, sizeof(peer.gid));
+	return ret;
+}
+
+/* Nothing but its own words; it says where it stands. */
+int far_open(struct far *f)
+{
+	struct rmpp_agent agent = { .mgmt_class = CLASS_PEER, .rmpp_version = 1 };
+	int ret = find_path(f);
+
+	if (ret)
+		return ret;
+	f->fd = umad_open(O_RDWR | O_NONBLOCK);
+	if (f->fd < 0)
+		return f->fd;
+	ret = rmpp_register(f->fd, &agent);
+	if (ret)
+		return ret < 0 ? ret : -EBUSY;
+	agent.method = METHOD_TABLE;
+	ret = rmpp_register(f->fd, &agent);
+	if (ret != 1)
+		return ret < 0 ? ret : -EBUSY;
+	/* Of this run alone, should the last one's still be on the wire. */
+	f->tid = now_us();
+	return far_ask_state(f);
+}
+
+void far_close(struct far *f)
+{
+	close(f->fd);
+	rmpp_msg_free(&f->msg);
+	rmpp_msg_free(&f->got);
+	rmpp_msg_free(&f->reply);
+}
+
+/* A request of @req_len bytes with the words of an operation in front. */
+int far_request(struct far *f, uint32_t op, uint32_t len, uint32_t arg,
+		size_t req_len, unsigned int timeout_ms)
+{
+	const uint32_t words[] = { htobe32(op), htobe32(len), htobe32(arg) };
+
+	if (req_len < FAR_WORDS)
+		req_len = FAR_WORDS;
+	rmpp_msg_init(&f->msg, &f->port, HDR_NEW, 0, CLASS_PEER, METHOD_TEST,
+		      ++f->tid, req_len, 1);
+	memcpy(rmpp_mad_bytes(&f->msg) + 40, words, sizeof(words));
+	rmpp_user_hdr(&f->msg)->timeout_ms = timeout_ms;
+	rmpp_user_hdr(&f->msg)->retries = f->retries;
+	return rmpp_msg_write(f->fd, &f->msg);
+}
+
+/* The state, whatever else is waiting to be read. */
+int far_ask_state(struct far *f)
+{
+	uint32_t *words = (uint32_t *)&f->state, retries = f->retries;
+	size_t i;
+	int ret;
+
+	f->retries = 3;
+	ret = far_request(f, OP_STATE, 0, 0, FAR_WORDS, SOON / 4);
+	f->retries = retries;
+	if (ret < 0)
+		return ret;
+	do {
+		ret = rmpp_msg_read(f->fd, &f->reply, HDR_NEW, 2 * SOON);
+		if (ret < 0)
+			return ret;
+	} while (rmpp_tid(&f->reply) != f->tid);
+	if (rmpp_user_hdr(&f->reply)->status)
+		return -rmpp_user_hdr(&f->reply)->status;
+	if (f->reply.mad_len != 40 + sizeof(f->state))
+		return -EPROTO;
+	memcpy(words, rmpp_mad_bytes(&f->reply) + 40, sizeof(f->state));
+	for (i = 0; i < sizeof(f->state) / 4; i++)
+		words[i] = be32toh(words[i]);
+	return 0;
+}
+
+/* Until it has received more than so many messages. */
+int far_wait_received(struct far *f, uint32_t received, int wait_ms)
+{
+	uint64_t end = now_ms() + wait_ms;
+	int ret;
+
+	do {
+		sleep_ms(20);
+		ret = far_ask_state(f);
+		if (ret)
+			return ret;
+		if (f->state.received != received)
+			return 0;
+	} while (now_ms() < end);
+	return -ETIME;
+}
+
+uint32_t far_hash(const uint8_t *data, size_t len)
+{
+	uint32_t hash = 2166136261u;
+
+	while (len--)
+		hash = (hash ^ *data++) * 16777619u;
+	return hash;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A peer that does what the data sent to it says, so that one program tests
+ * both directions. There are two: tools/testing/rmpp_peer (an agent of ib_core
+ * with the kernel's own RMPP) and rmpp_server.c (a program on another host).
+ * With UMAD_PEER it is on another device, with UMAD_PEER_GID on another host.
+ */
+#ifndef RMPP_FAR_H
+#define RMPP_FAR_H
+
+#include "rmpp_util.h"
+
+#define CLASS_PEER	0x31
+#define FAR_WORDS	12	/* bytes that say what is to be done */
+#define SOON		20000	/* ms; for what has to happen */
+
+/* The first word; the second is a length, the third a seed. */
+enum far_op {
+	OP_GENERATE,	/* answer with so many bytes */
+	OP_ECHO,	/* answer with the data that came */
+	OP_SUM,		/* answer with their length and hash */
+	OP_CANCEL,	/* as GENERATE, and cancel it after so many ms */
+	OP_PUSH,	/* send so many bytes */
+	OP_ASK,		/* send them as a request with a response */
+	OP_STATE,	/* answer with struct far_state */
+	OP_SINK,	/* do nothing */
+	OP_EXIT,	/* rmpp_server: come to an end */
+};
+
+/* What the peer says of itself; messages of STATE itself do not count. */
+struct far_state {
+	uint32_t received;
+	uint32_t len;
+	uint32_t hash;
+	uint32_t sent;
+	uint32_t status;
+	uint32_t response_len;
+	uint32_t response_hash;
+};
+
+struct far {
+	struct test_port port;
+	int fd;			/* agent 0: client; agent 1: for pushes */
+	struct rmpp_msg msg;
+	struct rmpp_msg got;
+	struct rmpp_msg reply;
+	struct far_state state;
+	uint32_t tid;
+	uint32_t retries;	/* of each request */
+};
+
+int far_open(struct far *f);
+void far_close(struct far *f);
+int far_request(struct far *f, uint32_t op, uint32_t len, uint32_t arg,
+		size_t req_len, unsigned int timeout_ms);
+int far_ask_state(struct far *f);
+int far_wait_received(struct far *f, uint32_t received, int wait_ms);
+bool far_is_remote(void);
+uint32_t far_hash(const uint8_t *data, size_t len);
+
+#endif /* RMPP_FAR_H */
