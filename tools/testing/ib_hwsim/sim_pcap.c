@@ -2,7 +2,8 @@
 /*
  * A packet as a frame of an InfiniBand link: LRH, GRH, BTH, DETH, MAD and both
  * CRCs (IBA 7.7, 8.3, 9.2, 9.3.3, 7.8), and what a pcap or pcapng file puts
- * around it. Both have LINKTYPE_INFINIBAND. Pure.
+ * around it. Both have records of ERF, type 21, as Wireshark 4.0 does not
+ * know LINKTYPE_INFINIBAND. Pure.
  */
 #include "sim_pcap.h"
 
@@ -11,11 +12,14 @@
 #include <linux/bits.h>
 #include <linux/crc32.h>
 #include <linux/kernel.h>
-#include <linux/minmax.h>
+#include <linux/math64.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 
-#define LINKTYPE_INFINIBAND	247
+#define LINKTYPE_ERF		197
+#define ERF_LEN			16
+#define ERF_INFINIBAND		21
+#define ERF_VARYING		BIT(2)
 
 #define LRH_LEN		8
 #define BTH_LEN		12
@@ -151,12 +155,28 @@ static u8 *put_u16(u8 *at, u16 value)
 	return at + sizeof(value);
 }
 
-/* Filled up to a multiple of 4. */
-static u8 *put_padded(u8 *at, const void *data, u32 len)
+/* Fill up to a multiple of 4 what has @len bytes. */
+static u8 *put_padding(u8 *at, u32 len)
 {
-	memcpy(at, data, len);
-	memset(at + len, 0, -len & 3);
-	return at + len + (-len & 3);
+	memset(at, 0, -len & 3);
+	return at + (-len & 3);
+}
+
+/* Time in units of 2^-32 s, the one number there that is little endian. */
+static u8 *put_erf(u8 *at, const u8 *frame, u32 len, u64 time)
+{
+	u32 ns;
+	u64 sec = div_u64_rem(time, NSEC_PER_SEC, &ns);
+
+	put_unaligned_le64(sec << 32 | div_u64((u64)ns << 32, NSEC_PER_SEC),
+			   at);
+	at[8] = ERF_INFINIBAND;
+	at[9] = ERF_VARYING;
+	put_unaligned_be16(ERF_LEN + len, at + 10);
+	put_unaligned_be16(0, at + 12);
+	put_unaligned_be16(len, at + 14);
+	memcpy(at + ERF_LEN, frame, len);
+	return at + ERF_LEN + len;
 }
 
 /**
@@ -175,8 +195,8 @@ u32 sim_pcap_head(u8 *to)
 	at = put_u16(at, 4);
 	at = put_u32(at, 0);
 	at = put_u32(at, 0);
-	at = put_u32(at, SIM_FRAME_MAX);
-	at = put_u32(at, LINKTYPE_INFINIBAND);
+	at = put_u32(at, ERF_LEN + SIM_FRAME_MAX);
+	at = put_u32(at, LINKTYPE_ERF);
 	return at - to;
 }
 
@@ -197,10 +217,9 @@ u32 sim_pcap_packet(const u8 *frame, u32 len, u64 time, u8 *to)
 
 	at = put_u32(at, div_u64_rem(time, NSEC_PER_SEC, &ns));
 	at = put_u32(at, ns);
-	at = put_u32(at, len);
-	at = put_u32(at, len);
-	memcpy(at, frame, len);
-	return at + len - to;
+	at = put_u32(at, ERF_LEN + len);
+	at = put_u32(at, ERF_LEN + len);
+	return put_erf(at, frame, len, time) - to;
 }
 
 /* pcapng: a block has its length at both ends. */
@@ -222,7 +241,9 @@ static u8 *put_option(u8 *at, u16 code, const void *data, u16 len)
 {
 	at = put_u16(at, code);
 	at = put_u16(at, len);
-	return put_padded(at, data, len);
+	if (len)
+		memcpy(at, data, len);
+	return put_padding(at + len, len);
 }
 
 /**
@@ -258,9 +279,9 @@ u32 sim_pcapng_interface(const char *name, u8 *to)
 	static const u8 nanoseconds = 9;
 	u8 *at = begin_block(to, 1);
 
-	at = put_u16(at, LINKTYPE_INFINIBAND);
+	at = put_u16(at, LINKTYPE_ERF);
 	at = put_u16(at, 0);
-	at = put_u32(at, SIM_FRAME_MAX);
+	at = put_u32(at, ERF_LEN + SIM_FRAME_MAX);
 	at = put_option(at, 2, name, strnlen(name, 63));
 	at = put_option(at, 9, &nanoseconds, 1);
 	at = put_option(at, 0, NULL, 0);
@@ -289,9 +310,10 @@ u32 sim_pcapng_packet(u32 interface, const u8 *frame, u32 len, u64 time,
 	at = put_u32(at, interface);
 	at = put_u32(at, upper_32_bits(time));
 	at = put_u32(at, lower_32_bits(time));
-	at = put_u32(at, len);
-	at = put_u32(at, len);
-	at = put_padded(at, frame, len);
+	at = put_u32(at, ERF_LEN + len);
+	at = put_u32(at, ERF_LEN + len);
+	at = put_erf(at, frame, len, time);
+	at = put_padding(at, ERF_LEN + len);
 	at = put_option(at, 2, &flags, sizeof(flags));
 	if (*comment)
 		at = put_option(at, 1, comment, strnlen(comment, 127));

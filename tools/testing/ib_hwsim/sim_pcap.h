@@ -10,7 +10,7 @@
 
 /* LRH, GRH, BTH, DETH, MAD, padding, ICRC, VCRC */
 #define SIM_FRAME_MAX	(8 + 40 + 12 + 8 + IB_HWSIM_MAX_MAD + 3 + 4 + 2)
-/* What pcapng has around a frame: block, flags, comment, end. */
+/* What a file has around a frame: block, ERF, flags, comment, end. */
 #define SIM_BLOCK_MAX	(SIM_FRAME_MAX + 256)
 
 u32 sim_frame(const struct sim_packet *packet, u8 *frame);
