@@ -49,10 +49,10 @@ xt_rxe()
 		echo "$1 is not active" >&2
 }
 
-# xt_kunit [MODULE...]: load KUnit modules from /lib/umad/ours (default: all
-# *kunit*.ko there), print what they say as one KTAP document. Taken from the kernel's log, as the results files
-# in debugfs keep only 512 bytes of each test; those only tell how many suites
-# there are.
+# xt_kunit [MODULE...]: load KUnit modules from below /lib/umad (default: all
+# *kunit*.ko of ours), print what they say as one KTAP document. Taken from the
+# kernel's log, as the results files in debugfs keep only 512 bytes of each test;
+# those only tell how many suites there are.
 xt_kunit()
 {
 	if [ $# = 0 ]; then
@@ -63,7 +63,8 @@ xt_kunit()
 	xt_mark="xt_kunit $$ begins"
 	echo "<6>$xt_mark" >/dev/kmsg
 	for xt_name; do
-		insmod "/lib/umad/ours/$xt_name.ko" || return
+		insmod "$(find /lib/umad -name "$xt_name.ko" | head -n 1)" ||
+			return
 	done
 	xt_suites=$(find /sys/kernel/debug/kunit -mindepth 1 -type d | wc -l)
 	echo "KTAP version 1"
