@@ -121,8 +121,8 @@ static int agent_register(struct umad_agent *agent,
 	if (IS_ERR(core))
 		return PTR_ERR(core);
 	WRITE_ONCE(agent->core, core);
-	if (!port->rmpp_credit)
-		port->rmpp_credit = receive_credit(core->qp);
+	if (!READ_ONCE(port->rmpp_credit))
+		WRITE_ONCE(port->rmpp_credit, receive_credit(core->qp));
 	return 0;
 }
 

@@ -197,6 +197,24 @@ out:
 	return ret;
 }
 
+/*
+ * Its response was refused, and its sender told so: a request with a deadline
+ * waits for another, one without hears now that nothing will come.
+ */
+static void end_for_ever(struct umad_send *send)
+{
+	bool finish = false;
+
+	spin_lock(&send->file->lock);
+	if (send->txn.state == UMAD_TXN_WAIT &&
+	    send->txn.timeout == UMAD_TXN_FOREVER)
+		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED,
+			       IB_MGMT_RMPP_STATUS_RESX, ktime_get(), &finish);
+	spin_unlock(&send->file->lock);
+	if (finish)
+		umad_send_finish(send);
+}
+
 /**
  * umad_rmpp_rx_begin() - begin to receive a message, or say why not
  * @agent: that it is for
@@ -239,6 +257,8 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 			umad_rmpp_tx_answered(rx->send);
 		return rx;
 	}
+	if (rx && rx->send && ret != -ESHUTDOWN)
+		end_for_ever(rx->send);
 	if (rx)
 		umad_rmpp_rx_put(rx);
 	if (ret == -ENOENT) {
@@ -265,9 +285,10 @@ u32 umad_rmpp_rx_window(struct umad_port *port, u32 granted)
 {
 	int active = max(atomic_read(&port->rmpp_joining), 1);
 	int others = atomic_read(&port->rmpp_granted) - (int)granted;
-	int left = (int)port->rmpp_credit - max(others, 0);
+	int credit = READ_ONCE(port->rmpp_credit);
+	int left = credit - max(others, 0);
 
-	left = min_t(int, left, port->rmpp_credit / active);
+	left = min(left, credit / active);
 	return clamp_t(int, left, 1, RMPP_RX_WINDOW_MAX);
 }
 

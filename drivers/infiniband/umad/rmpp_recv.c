@@ -312,7 +312,8 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 	}
 
 	if (!wanted) {
-		umad_stat_inc(stats, UMAD_STAT_RECV_UNMATCHED);
+		umad_stat_inc(stats, rx->send ? UMAD_STAT_RECV_UNMATCHED :
+						UMAD_STAT_RECV_DROPPED_DEAD);
 		return oldest;
 	}
 	rx->msg = NULL;
@@ -329,7 +330,7 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 		umad_stat_inc(stats, UMAD_STAT_RMPP_RECEIVED);
 	} else {
 		umad_stat_inc(stats, UMAD_STAT_RECV_DROPPED_DEAD);
-		umad_rxq_free(&file->rxq, &msg->msg);
+		rx->msg = msg;
 	}
 	return oldest;
 }
@@ -367,7 +368,7 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 		umad_send_finish(send);
 	/* Only this thread has to do with it: nobody wanted it. */
 	if (rx->engine.state == RMPP_RX_DONE && rx->msg) {
-		umad_rx_msg_release(&rx->msg->msg);
+		umad_rxq_free(&file->rxq, &rx->msg->msg);
 		rx->msg = NULL;
 	}
 	if (oldest) {

@@ -43,11 +43,14 @@
 void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 		  u64 max_bytes, u32 first_window, u64 now)
 {
+	u64 max_segs;
+	u32 rest;
+
 	memset(rx, 0, sizeof(*rx));
 	rx->state = RMPP_RX_JOINING;
 	rx->layout = *layout;
-	rx->max_segs = min_t(u64, div_u64(max_bytes + layout->data - 1,
-					  layout->data), S32_MAX);
+	max_segs = div_u64_rem(max_bytes, layout->data, &rest);
+	rx->max_segs = min_t(u64, max_segs + !!rest, S32_MAX);
 	rx->expected = 1;
 	rx->window = 1;
 	rx->window_last = clamp_t(u32, first_window, 1, RMPP_RX_WINDOW_MAX);

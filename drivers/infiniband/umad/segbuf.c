@@ -136,8 +136,9 @@ int umad_segbuf_write_user(struct umad_segbuf *buf, const void __user *data,
  * @buf: the buffer
  * @offset: from where
  * @data: to
- * @len: how many; they have been written
+ * @len: how many
  *
+ * What was never written reads as zero: a sender need not fill its segments.
  * Context: any.
  */
 void umad_segbuf_read(const struct umad_segbuf *buf, size_t offset,
@@ -151,7 +152,10 @@ void umad_segbuf_read(const struct umad_segbuf *buf, size_t offset,
 			       offset / PAGE_SIZE);
 		at = offset_in_page(offset);
 		n = min_t(size_t, len, PAGE_SIZE - at);
-		memcpy(data, page_address(page) + at, n);
+		if (page)
+			memcpy(data, page_address(page) + at, n);
+		else
+			memset(data, 0, n);
 		data += n;
 		offset += n;
 		len -= n;
@@ -164,8 +168,9 @@ EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_read);
  * @buf: the buffer
  * @offset: from where
  * @data: the program's
- * @len: how many; they have been written
+ * @len: how many
  *
+ * What was never written reads as zero: a sender need not fill its segments.
  * Context: process; sleeps, for as long as the program's page faults take.
  * Return: 0 or -EFAULT.
  */
@@ -180,7 +185,8 @@ int umad_segbuf_read_user(const struct umad_segbuf *buf, size_t offset,
 			       offset / PAGE_SIZE);
 		at = offset_in_page(offset);
 		n = min_t(size_t, len, PAGE_SIZE - at);
-		if (copy_to_user(data, page_address(page) + at, n))
+		if (page ? copy_to_user(data, page_address(page) + at, n) :
+			   clear_user(data, n))
 			return -EFAULT;
 		data += n;
 		offset += n;

@@ -416,4 +416,27 @@ TEST_F(rx, segments_between_raw_agents_are_untouched)
 	EXPECT_TRUE(rmpp_quiet(self->fd, 0));
 }
 
+/* Refused, its sender gives up: a request without a deadline hears of it. */
+TEST_F(rx, request_for_ever_hears_of_a_refusal)
+{
+	long old;
+
+	if (!variant->response)
+		SKIP(return, "there is no request");
+	old = rmpp_param_set("rmpp_file_transfers", 1);
+	if (old < 0)
+		SKIP(return, "there are no bounds");
+	rx_expect(_metadata, self, true, 1, -1);
+	rx_first(_metadata, self, 3);
+	rx_expect(_metadata, self, true, 2, -1);
+	EXPECT_EQ(0, rx_send(self, 1, 1, 3));
+	EXPECT_EQ(0, raw_wait(&self->raw, RMPP_STOP, &self->pkt, SOON));
+	EXPECT_EQ(RMPP_RESX, self->pkt.status);
+	EXPECT_EQ(TIMED_OUT_LEN, rmpp_msg_read(self->fd, &self->got, HDR_NEW,
+					       SOON));
+	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+	EXPECT_EQ(2, rmpp_tid(&self->got));
+	rmpp_param_set("rmpp_file_transfers", old);
+}
+
 TEST_HARNESS_MAIN
