@@ -33,7 +33,6 @@
 #include <rdma/ib_smi.h>
 #include <rdma/ib_verbs.h>
 
-#include "ib_hwsim.h"
 #include "sim_fail.h"
 #include "sim_medium.h"
 #include "sim_packet.h"
@@ -51,6 +50,7 @@
 #define SIM_PKEY_MEMBER		0x8000	/* full, not limited */
 /* The default of a node GUID: of no vendor, with port GUIDs behind it. */
 #define SIM_GUID_BASE	0x0248775300000000ULL
+#define SIM_PREFIX	0xfe80000000000000ULL
 #define SIM_SMP_LEN		sizeof(struct ib_smp)
 
 struct dentry;
@@ -67,6 +67,7 @@ struct sim_raw;
  * @lid: LID of the first port, or 0
  * @lmc: LMC of all ports
  * @guid: node GUID
+ * @prefix: subnet prefix
  * @is_switch: type=switch
  * @opa: link=opa
  * @far: sma=far: the far end answers SMPs, not this device
@@ -80,6 +81,7 @@ struct sim_config {
 	u32 lid;
 	u32 lmc;
 	u64 guid;
+	u64 prefix;
 	bool is_switch;
 	bool opa;
 	bool far;
@@ -388,7 +390,7 @@ int sim_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad_wr);
 
 /* sim_attrs.c */
-void sim_attrs_init(struct sim_attrs *attrs, u64 guid, u16 pkeys);
+void sim_attrs_init(struct sim_attrs *attrs, u64 prefix, u64 guid, u16 pkeys);
 void sim_attrs_preset(struct sim_attrs *attrs, u32 lid, u32 lmc,
 		      enum ib_port_state state);
 u32 sim_attrs_lid(struct sim_attrs *attrs, u32 *lmc);

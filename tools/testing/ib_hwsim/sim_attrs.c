@@ -22,12 +22,13 @@
 /**
  * sim_attrs_init() - the state in which a port leaves the factory
  * @attrs: of the port
+ * @prefix: of its subnet
  * @guid: its GUID
  * @pkeys: how many P_Keys fit its table
  *
  * Context: any; before anybody else knows @attrs.
  */
-void sim_attrs_init(struct sim_attrs *attrs, u64 guid, u16 pkeys)
+void sim_attrs_init(struct sim_attrs *attrs, u64 prefix, u64 guid, u16 pkeys)
 {
 	struct ib_port_info *info = &attrs->info;
 
@@ -36,7 +37,7 @@ void sim_attrs_init(struct sim_attrs *attrs, u64 guid, u16 pkeys)
 	attrs->pkeys[0] = IB_DEFAULT_PKEY_FULL;
 	attrs->guids[0] = cpu_to_be64(guid);
 
-	info->gid_prefix = cpu_to_be64(0xfe80000000000000ULL);
+	info->gid_prefix = cpu_to_be64(prefix);
 	info->cap_mask = cpu_to_be32(SIM_CAPS);
 	info->link_width_enabled = SIM_WIDTH_1X_4X;
 	info->link_width_supported = SIM_WIDTH_1X_4X;

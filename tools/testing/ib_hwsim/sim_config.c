@@ -58,6 +58,8 @@ static int set(struct sim_config *config, const char *key, const char *value)
 		return set_number(&config->lmc, value, 0, 7);
 	if (!strcmp(key, "guid"))
 		return kstrtou64(value, 0, &config->guid);
+	if (!strcmp(key, "prefix"))
+		return kstrtou64(value, 0, &config->prefix);
 	if (!strcmp(key, "desc"))
 		return set_string(config->desc, sizeof(config->desc), value);
 	if (!strcmp(key, "fabric"))
@@ -102,7 +104,11 @@ int sim_config_parse(struct sim_config *config, const char *line)
 	char *words;
 	int ret;
 
-	*config = (struct sim_config) { .ports = 1, .pkeys = 16 };
+	*config = (struct sim_config) {
+		.ports = 1,
+		.pkeys = 16,
+		.prefix = SIM_PREFIX,
+	};
 	words = kstrdup(line, GFP_KERNEL);
 	if (!words)
 		return -ENOMEM;

@@ -65,7 +65,8 @@ static struct sim_fabric *fabric_new(const char *name)
 		 "ib_hwsim fabric %s", name);
 	fabric->node.attrs = crossbar_attrs;
 	for (i = 0; i <= SIM_FABRIC_PORTS; i++)
-		sim_attrs_init(&fabric->attrs[i], fabric->node.guid, 1);
+		sim_attrs_init(&fabric->attrs[i], SIM_PREFIX,
+			       fabric->node.guid, 1);
 	sim_attrs_preset(&fabric->attrs[0], 0, 0, IB_PORT_ACTIVE);
 	return fabric;
 }

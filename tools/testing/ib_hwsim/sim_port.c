@@ -45,7 +45,8 @@ void sim_port_init(struct sim_port *port, struct sim_dev *sim, u32 num)
 	spin_lock_init(&port->qp_lock);
 	spin_lock_init(&port->far_lock);
 	/* Port 0 of a switch has the GUID of its node. */
-	sim_attrs_init(&port->attrs, sim->config.guid + num, sim->config.pkeys);
+	sim_attrs_init(&port->attrs, sim->config.prefix,
+		       sim->config.guid + num, sim->config.pkeys);
 }
 
 /**

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <stdalign.h>
 #include <stdio.h>
@@ -167,10 +168,31 @@ none:
 	return -ENODEV;
 }
 
+/* Tells ib_hwsim what to do with hwsimN. */
+static int hwsim(const char *ibdev, const char *file, const char *how)
+{
+	char path[64], line[128];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/ib_hwsim/%s", file);
+	snprintf(line, sizeof(line), "%s%s", ibdev + 5, how);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, line, strlen(line)) < 0 ? -errno : 0;
+	close(fd);
+	return n;
+}
+
+/* The netdev is of rxe only; a hwsim device has a LID, and an fd00:: GID. */
 int rdma_link_add(const char *ibdev, const char *netdev)
 {
 	struct nl_request req;
 
+	if (!strncmp(ibdev, "hwsim", 5))
+		return hwsim(ibdev, "new_device",
+			     " lid=1 prefix=0xfd00000000000000");
 	request_init(&req, NLDEV(NEWLINK), 0);
 	put_string(&req, RDMA_NLDEV_ATTR_DEV_NAME, ibdev);
 	put_string(&req, RDMA_NLDEV_ATTR_LINK_TYPE, "rxe");
@@ -184,6 +206,8 @@ int rdma_link_del(const char *ibdev)
 	int index = rdma_link_index(ibdev);
 	struct nl_request req;
 
+	if (!strncmp(ibdev, "hwsim", 5))
+		return hwsim(ibdev, "del_device", "");
 	if (index < 0)
 		return index;
 	request_init(&req, NLDEV(DELLINK), 0);

@@ -118,7 +118,7 @@ static int find_gid(struct test_port *port)
 
 int umad_port_find(struct test_port *port)
 {
-	char path[256];
+	char path[256], value[64];
 	int ret, i;
 
 	memset(port, 0, sizeof(*port));
@@ -135,10 +135,18 @@ int umad_port_find(struct test_port *port)
 	}
 	if (ret)
 		return ret;
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/lid",
+		 port->ibdev);
+	ret = umad_read_sysfs(path, value, sizeof(value));
+	if (ret)
+		return ret;
+	port->lid = strtoul(value, NULL, 0);
+	/* An InfiniBand port has none. */
 	snprintf(path, sizeof(path),
 		 "/sys/class/infiniband/%s/ports/1/gid_attrs/ndevs/%d",
 		 port->ibdev, port->gid_index);
-	return umad_read_sysfs(path, port->netdev, sizeof(port->netdev));
+	ret = umad_read_sysfs(path, port->netdev, sizeof(port->netdev));
+	return port->lid ? 0 : ret;
 }
 
 int umad_open_node(const char *node, int flags)
@@ -221,6 +229,7 @@ void msg_init(struct umad_msg *msg, const struct test_port *port, uint32_t id,
 	msg->hdr.id = id;
 	msg->hdr.qpn = htobe32(1);
 	msg->hdr.qkey = htobe32(GSI_QKEY);
+	msg->hdr.lid = htobe16(port->lid);
 	msg->hdr.grh_present = 1;
 	msg->hdr.gid_index = port->gid_index;
 	msg->hdr.hop_limit = 64;

@@ -73,13 +73,17 @@ struct umad_msg {
 	};
 };
 
-/* Where the tests run: device, node, netdev and the IPv6 GID of the port. */
+/*
+ * Where the tests run: device, node, netdev and the IPv6 GID of the port; of an
+ * InfiniBand port the LID, and no netdev.
+ */
 struct test_port {
 	char ibdev[64];
 	char node[32];		/* "umad0" */
 	char netdev[32];
 	uint8_t gid[16];
 	int gid_index;
+	uint16_t lid;
 };
 
 int umad_port_find(struct test_port *port);
