@@ -21,7 +21,8 @@ ibv_devinfo ibv_devices ibsysstat mcm_rereg_test strace""".split()
 # Libraries opened by name at run time, and what tells them to.
 EXTRA_FILES = """/etc/libibverbs.d/rxe.driver
 /usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so
-/usr/lib/x86_64-linux-gnu/libnss_files.so.2""".split()
+/usr/lib/x86_64-linux-gnu/libnss_files.so.2
+/usr/lib/x86_64-linux-gnu/libgcc_s.so.1""".split()
 
 # Kernel modules of the profile that go in, with all they depend on.
 MODULES = """ib_core ib_cm ib_uverbs rdma_cm rdma_ucm rdma_rxe crc32_generic
