@@ -308,19 +308,68 @@ static int send_many(void *arg)
 	return 0;
 }
 
-static void medium_senders(struct kunit *test)
+static void start_senders(struct kunit *test, struct task_struct **thread)
 {
-	struct task_struct *thread[THREADS];
-	struct medium_env *env = test->priv;
 	int i;
 
 	for (i = 0; i < THREADS; i++)
 		thread[i] = kthread_run(send_many, test, "sim_kunit%d", i);
-	wait_for(test, THREADS * EACH);
+}
+
+static void stop_senders(struct task_struct **thread)
+{
+	int i;
+
 	for (i = 0; i < THREADS; i++)
 		if (!IS_ERR(thread[i]))
 			kthread_stop(thread[i]);
+}
+
+static void medium_senders(struct kunit *test)
+{
+	struct task_struct *thread[THREADS];
+	struct medium_env *env = test->priv;
+
+	start_senders(test, thread);
+	wait_for(test, THREADS * EACH);
+	stop_senders(thread);
 	KUNIT_EXPECT_EQ(test, (u32)(THREADS * EACH), env->arrived);
+}
+
+/* Rules and chance come and go under the packets; the sums still are right. */
+static void medium_changes(struct kunit *test)
+{
+	struct task_struct *thread[THREADS];
+	struct medium_env *env = test->priv;
+	atomic64_t *counts = env->medium.counts;
+	struct seq_file s;
+	int i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sim_kunit_show(test, &s));
+	start_senders(test, thread);
+	for (i = 0; i < 100; i++) {
+		chance(test, "drop=5% dup=10% reorder=10% delay=100us jitter=1ms seed=2");
+		rule(test, "every=3 action=delay ms=2");
+		rule(test, "every=5 action=dup copies=4 ms=3");
+		rule(test, "every=7 action=reorder behind=3");
+		rule(test, "every=11 action=drop");
+		usleep_range(500, 1000);
+		s.count = 0;
+		sim_rules_show(env->medium.rules, &s);
+		sim_random_show(&env->medium.random, &s);
+		sim_random_reseed(&env->medium.random, i);
+		sim_rules_clear(env->medium.rules);
+		chance(test, "off");
+	}
+	wait_until_empty(test, THREADS * EACH);
+	stop_senders(thread);
+	KUNIT_EXPECT_EQ(test, (s64)(THREADS * EACH),
+			atomic64_read(&counts[SIM_MEDIUM_SENT]));
+	KUNIT_EXPECT_GT(test, atomic64_read(&counts[SIM_MEDIUM_DROPPED]), (s64)0);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&counts[SIM_MEDIUM_DELIVERED]),
+			atomic64_read(&counts[SIM_MEDIUM_SENT]) -
+			atomic64_read(&counts[SIM_MEDIUM_DROPPED]) +
+			atomic64_read(&counts[SIM_MEDIUM_DUPLICATED]));
 }
 
 static struct kunit_case medium_cases[] = {
@@ -338,6 +387,7 @@ static struct kunit_case medium_cases[] = {
 	KUNIT_CASE(medium_random_all),
 	KUNIT_CASE(medium_exit_waiting),
 	KUNIT_CASE(medium_senders),
+	KUNIT_CASE(medium_changes),
 	{}
 };
 
