@@ -9,6 +9,7 @@
  * without qp->lock, since who hears of one may post at once.
  */
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "sim.h"
 #include "sim_capture.h"
@@ -132,6 +133,19 @@ err_free_rq:
 	return ret;
 }
 
+/*
+ * ib_core of 6.1 has ib_mad_port_close() destroy the QPs of a port while
+ * ib_mad_recv_done() may be at work with one, which would post to freed memory.
+ * With hardware that hardly ever happens, here it soon does. Who begins later
+ * sees that the port is closed.
+ */
+static void wait_for_completions(struct ib_cq *ibcq)
+{
+	if (ibcq->poll_ctx == IB_POLL_WORKQUEUE ||
+	    ibcq->poll_ctx == IB_POLL_UNBOUND_WORKQUEUE)
+		flush_work(&ibcq->work);
+}
+
 int sim_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct sim_qp *qp = to_sim_qp(ibqp);
@@ -141,6 +155,8 @@ int sim_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	spin_lock_irqsave(&qp->port->qp_lock, flags);
 	qp->port->qp[ibqp->qp_num] = NULL;
 	spin_unlock_irqrestore(&qp->port->qp_lock, flags);
+	wait_for_completions(ibqp->send_cq);
+	wait_for_completions(ibqp->recv_cq);
 	kvfree(qp->held.ring);
 	kvfree(qp->rq.ring);
 	return 0;
