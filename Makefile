@@ -31,6 +31,7 @@ help:
 	@echo '  make dkms-remove      ... and take it away again'
 	@echo 'See it run'
 	@echo '  make demo             real programs in a guest, with a transcript'
+	@echo '  make demo-fabric      OpenSM brings up an InfiniBand fabric of 500 nodes'
 	@echo '  make bench-rmpp       long messages over a bad wire, next to in-tree'
 	@echo 'Checks (install what they need; kernels are kept in ~/.cache/ib-umad)'
 	@echo '  make check            all of the following'
@@ -45,7 +46,7 @@ dkms-install dkms-remove:
 	scripts/dkms.sh $(@:dkms-%=%)
 
 check:
-	@scripts/check.sh deps kernels static dkms harness plans
+	@scripts/check.sh deps kernels static+dkms+harness plans
 
 check-static check-dkms check-kunit:
 	@scripts/check.sh deps kernels $(@:check-%=%)
@@ -56,8 +57,12 @@ check-qemu:
 demo:
 	@scripts/demo.sh
 
+demo-fabric:
+	@scripts/demo-fabric.sh
+
 bench-rmpp:
 	@tools/testing/bench/bench-rmpp.sh
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
-	check check-static check-dkms check-kunit check-qemu demo bench-rmpp
+	check check-static check-dkms check-kunit check-qemu demo demo-fabric \
+	bench-rmpp

@@ -3,14 +3,15 @@
 #
 # "check.sh STAGE...": runs stages of the checks in this order, shows what they
 # say and how long each took, and adds up their summary lines. A stage that
-# ends badly, or without a summary line, counts as a failure.
+# ends badly, or without a summary line, counts as a failure. Stages joined by
+# "+" run at the same time: guests that wait, compilers that do not.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
 cd "$here/.."
 qemu=tools/testing/qemu
 log=$(mktemp)
-trap 'rm -f "$log" "$log.status"' EXIT
+trap 'rm -f "$log" "$log".*' EXIT
 passed=0
 failed=0
 skipped=0
@@ -53,10 +54,10 @@ run_kunit()
 
 run_plans()
 {
-	python3 $qemu/run.py all
+	python3 $qemu/run.py --jobs 3 all
 }
 
-for stage; do
+for stage in $(echo "$@" | tr + ' '); do
 	case $stage in
 	deps | kernels | static | dkms | harness | kunit | plans) ;;
 	*)
@@ -66,27 +67,27 @@ for stage; do
 	esac
 done
 
-for stage; do
-	echo "=== $stage"
-	start=$(date +%s)
-	# In a subshell of its own: set -e must hold in it.
-	{
-		set +e
-		(
-			set -e
-			"run_$stage"
-		)
-		echo $? >"$log.status"
-	} 2>&1 | tee "$log"
-	status=$(cat "$log.status")
-	seconds=$(($(date +%s) - start))
-	times="$times $stage $seconds s,"
-	echo "=== $stage took $seconds s"
+# run STAGE: what it says, then its exit status in a file.
+run()
+{
+	set +e
+	(
+		# In a subshell of its own: set -e must hold in it.
+		set -e
+		"run_$1"
+	)
+	echo $? >"$log.$1.status"
+}
 
-	sums=$(tail -n 1 "$log" | sed -n \
+# count STAGE: add up what is in its log; tell what is missing there.
+count()
+{
+	status=$(cat "$log.$1.status")
+	sums=$(tail -n 1 "$log.$1" | sed -n \
 		's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+	stage=$1
 	# shellcheck disable=SC2086 # three numbers
-	set -- ${sums:-0 0 0} "$@"
+	set -- ${sums:-0 0 0}
 	passed=$((passed + $1))
 	failed=$((failed + $2))
 	skipped=$((skipped + $3))
@@ -97,9 +98,34 @@ for stage; do
 		echo "not ok stage $stage: exit status $status"
 		failed=$((failed + 1))
 	fi
-	shift 3
+}
+
+for group; do
+	start=$(date +%s)
+	case $group in
+	*+*)
+		for stage in $(echo "$group" | tr + ' '); do
+			run "$stage" >"$log.$stage" 2>&1 &
+		done
+		wait
+		for stage in $(echo "$group" | tr + ' '); do
+			echo "=== $stage"
+			cat "$log.$stage"
+		done
+		;;
+	*)
+		echo "=== $group"
+		run "$group" 2>&1 | tee "$log.$group"
+		;;
+	esac
+	seconds=$(($(date +%s) - start))
+	times="$times $group $seconds s,"
+	echo "=== $group took $seconds s"
+	for stage in $(echo "$group" | tr + ' '); do
+		count "$stage"
+	done
 	# Nothing works without these two.
-	case $stage$status in
+	case $group$status in
 	deps0 | kernels0) ;;
 	deps* | kernels*) break ;;
 	esac

@@ -42,6 +42,8 @@ GUESTS = {
     "warn-panics": ["not ok guest", "no XT-DONE", "panic_on_warn set"],
     "warn-allowed": [],
     "no-crash": ["not ok guest", "no crash: XT-DONE is there", "no panic"],
+    "far": [],
+    "far-fails": ["not ok far/bad", "exit status 1"],
     "leak": ["not ok guest", "kmemleak: 1", "unreferenced object"],
     "checkers": ["splat in 'test 1 refcount'", "splat in 'test 2 odebug'",
                  "splat in 'test 3 sleep'", "splat in 'test 4 lockdep'",
