@@ -6,12 +6,13 @@
  *	bench_peer LABEL there|back SIZE COUNT LIMIT
  *
  * "there": a request of SIZE bytes, answered with their length and hash in one
- * MAD, so it is the module's sender and the in-tree receiver. "back": a small
+ * segment, so it is the module's sender and the in-tree receiver. "back": a small
  * request, answered with SIZE bytes, so the in-tree sender and the module's
  * receiver. From before write() to after read(); LIMIT seconds are waited.
  */
 #include "rmpp_far.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 #define MANY_MAX	1024
@@ -28,10 +29,10 @@ static bool good_sum(struct far *f, uint32_t size)
 	const uint8_t *mad = rmpp_mad_bytes(&f->got);
 	uint32_t len, hash;
 
-	if (f->got.mad_len < 48)
+	if (f->got.mad_len != 40 + sizeof(f->state))
 		return false;
-	memcpy(&len, mad + 40, 4);
-	memcpy(&hash, mad + 44, 4);
+	memcpy(&len, mad + 40 + offsetof(struct far_state, len), 4);
+	memcpy(&hash, mad + 40 + offsetof(struct far_state, hash), 4);
 	return be32toh(len) == size &&
 	       be32toh(hash) == far_hash(rmpp_mad_bytes(&f->msg) + 40, size);
 }

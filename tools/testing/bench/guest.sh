@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# "guest.sh MODULE", in a guest with the setup step rxe-pair: loads ib_umad
-# (ours, intree) and runs bench_rmpp over one wire after another. Fails if what
+# "guest.sh MODULE [peer]", in a guest with the setup step rxe-pair: loads
+# ib_umad (ours, intree) and runs bench_rmpp over one wire after another; with
+# "peer" bench_peer, whose other end is ib_core's own RMPP, whatever the module. Fails if what
 # is sent does not cross the wire, not if a message does not arrive: that is for
 # table.awk to say.
 
@@ -76,6 +77,19 @@ run()
 	fi
 }
 
+if [ "${1:-}" = peer ]; then
+	insmod /lib/umad/ib_umad_peer.ko device=rxe1
+	for way in there back; do
+		for kind in clean delay_10ms loss_0.1% loss_1%; do
+			wire "$kind"
+			/opt/umad/bench_peer "$module/$kind" $way 1024 5 60
+		done
+	done
+	rmmod ib_umad_peer
+	wire clean
+	exit
+fi
+
 # More of those that depend on chance, if they come to an end.
 case $module in
 intree) some=3 few=1 ;;
@@ -102,15 +116,4 @@ wire clean
 sleep 1
 wire loss_100%
 wait
-wire clean
-
-# The other end is ib_core's own RMPP, whatever the module is.
-insmod /lib/umad/ib_umad_peer.ko device=rxe1
-for way in there back; do
-	for kind in clean delay_10ms loss_0.1% loss_1%; do
-		wire "$kind"
-		/opt/umad/bench_peer "$module/$kind" $way 1024 5 60
-	done
-done
-rmmod ib_umad_peer
 wire clean

@@ -26,7 +26,7 @@ static const u8 peer_oui[3] = { 0x00, 0xaa, 0xbb };
  * enum peer_op - what a program may ask for
  * @PEER_OP_GENERATE: answer with so many bytes
  * @PEER_OP_ECHO: answer with the data that came
- * @PEER_OP_SUM: answer with their length and hash
+ * @PEER_OP_SUM: as STATE, and counts itself
  * @PEER_OP_CANCEL: as GENERATE, and cancel it after so many ms
  * @PEER_OP_PUSH: send so many bytes, with a TID of the program's choice
  * @PEER_OP_ASK: the same as a request with a response

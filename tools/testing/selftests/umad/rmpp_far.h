@@ -18,7 +18,7 @@
 enum far_op {
 	OP_GENERATE,	/* answer with so many bytes */
 	OP_ECHO,	/* answer with the data that came */
-	OP_SUM,		/* answer with their length and hash */
+	OP_SUM,		/* as STATE, and counts itself */
 	OP_CANCEL,	/* as GENERATE, and cancel it after so many ms */
 	OP_PUSH,	/* send so many bytes */
 	OP_ASK,		/* send them as a request with a response */

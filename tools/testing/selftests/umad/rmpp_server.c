@@ -73,7 +73,7 @@ static void push(struct server *s, uint32_t len, uint32_t arg, bool ask)
 static void serve(struct server *s)
 {
 	uint32_t op = word(&s->got, 0), len = word(&s->got, 1);
-	uint32_t arg = word(&s->got, 2), sum[2];
+	uint32_t arg = word(&s->got, 2);
 	const uint8_t *data = rmpp_mad_bytes(&s->got) + 40;
 	size_t data_len = s->got.mad_len - 40;
 
@@ -92,16 +92,11 @@ static void serve(struct server *s)
 		reply_bytes(s, data, data_len);
 		send_out(s, true);
 		break;
-	case OP_SUM:
-		sum[0] = htobe32(s->state.len);
-		sum[1] = htobe32(s->state.hash);
-		reply_bytes(s, sum, sizeof(sum));
-		send_out(s, false);
-		break;
 	case OP_PUSH:
 	case OP_ASK:
 		push(s, len, arg, op == OP_ASK);
 		break;
+	case OP_SUM:
 	case OP_STATE:
 		reply_state(s);
 		break;
