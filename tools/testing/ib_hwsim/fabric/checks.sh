@@ -282,11 +282,14 @@ check_osmtest()
 {
 	device=$1
 	shift
-	osmtest -g "$(fab_guid "$device")" -i $fab/inventory -t 5000 "$@" \
-		>$fab/osmtest 2>&1
-	status=$?
-	grep -E 'OSMTEST: TEST|ERR' $fab/osmtest | tail -n 5
-	[ $status = 0 ] && grep -q 'OSMTEST: TEST ".*" PASS' $fab/osmtest
+	if osmtest -g "$(fab_guid "$device")" -i $fab/inventory "$@" \
+		>$fab/osmtest 2>&1 &&
+		grep 'OSMTEST: TEST ".*" PASS' $fab/osmtest; then
+		return 0
+	fi
+	# Many errors are expected, not those at the end.
+	tail -n 20 $fab/osmtest
+	return 1
 }
 
 # check_osmtest_stress DEVICE KIND SECONDS: a stress flow, which goes on for
@@ -294,8 +297,8 @@ check_osmtest()
 check_osmtest_stress()
 {
 	before=$(fab_mads)
-	timeout "$3" osmtest -g "$(fab_guid "$1")" -i $fab/inventory -t 5000 \
-		-f f -s "$2" >$fab/osmtest 2>&1
+	timeout "$3" osmtest -g "$(fab_guid "$1")" -i $fab/inventory -f f \
+		-s "$2" >$fab/osmtest 2>&1
 	status=$?
 	after=$(fab_mads)
 	grep ERR $fab/osmtest

@@ -55,7 +55,7 @@ fab_start()
 	echo $! >$fab/ibsim.pid
 	/opt/umad/hwsim_ibsim --make -w 60 "$@" >$fab/bridge.log 2>&1 &
 	echo $! >$fab/bridge.pid
-	xt_wait 90 grep -q '^ready' $fab/bridge.log || {
+	xt_wait 90 grep -qs '^ready' $fab/bridge.log || {
 		cat $fab/bridge.log >&2
 		return 1
 	}
