@@ -173,6 +173,7 @@ enum sim_count {
  * @qp_lock: protects @qp, and each QP in it from its end
  * @qp: QP0 and QP1, or NULL
  * @medium: what sends pass through
+ * @medium_in: what a raw port sends in passes through
  * @far_lock: protects @raw and the queue of what it points to
  * @raw: the file that is attached
  * @fabric: the fabric it is in; constant while packets can be sent
@@ -188,6 +189,7 @@ struct sim_port {
 	spinlock_t qp_lock;	/* hard irqs off */
 	struct sim_qp *qp[2];
 	struct sim_medium medium;
+	struct sim_medium medium_in;
 	spinlock_t far_lock;	/* hard irqs off */
 	struct sim_raw *raw;
 	struct sim_fabric *fabric;
@@ -415,6 +417,7 @@ void sim_port_set_caps(struct sim_port *port, u32 set, u32 clear);
 void sim_port_send(struct sim_port *port, struct sim_packet *packet);
 void sim_port_receive(struct sim_port *port, struct sim_packet *packet);
 void sim_port_wire(void *context, struct sim_packet *packet);
+void sim_port_arrive(void *context, struct sim_packet *packet);
 void sim_port_set_hold(struct sim_port *port, bool hold);
 u32 sim_port_release(struct sim_port *port, u32 max);
 u32 sim_port_held(struct sim_port *port);

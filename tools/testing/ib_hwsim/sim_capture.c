@@ -93,17 +93,18 @@ static void put_record(struct sim_record *record,
 }
 
 /**
- * sim_capture_out() - record a packet that a port sends
- * @packet: as it goes on the wire
- * @verdict: what becomes of it there
+ * sim_capture() - record a packet that goes through a medium
+ * @packet: as it goes on the wire, with the port that the record names
+ * @direction: seen from there
+ * @verdict: what becomes of it
  *
  * Context: any.
  */
-void sim_capture_out(const struct sim_packet *packet,
-		     const struct sim_verdict *verdict)
+void sim_capture(const struct sim_packet *packet, enum sim_direction direction,
+		 const struct sim_verdict *verdict)
 {
 	struct sim_record record = {
-		.direction = SIM_OUT,
+		.direction = direction,
 		.device = packet->device,
 		.port = packet->port,
 		.verdict = *verdict,
@@ -112,10 +113,10 @@ void sim_capture_out(const struct sim_packet *packet,
 	if (READ_ONCE(ring.data))
 		put_record(&record, packet);
 }
-EXPORT_SYMBOL_IF_KUNIT(sim_capture_out);
+EXPORT_SYMBOL_IF_KUNIT(sim_capture);
 
 /**
- * sim_capture_in() - record a packet that no port of ours sent, or took
+ * sim_capture_in() - record a packet that comes to a port
  * @packet: the packet
  * @device: number of the device that gets it
  * @port: its port

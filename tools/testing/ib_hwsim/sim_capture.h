@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * A ring of what was on the wire last, in the whole module. Each packet has
- * one record from when it enters the wire: made by the medium of the port that
- * sends it, or by sim_capture_in() for one that comes in from a raw port.
- * There is one more when a port cannot take it.
+ * one record from when it enters the wire: made by the medium that it goes
+ * through, or by sim_capture_in() for one that comes in from a raw port without
+ * that. There is one more when a port cannot take it.
  */
 #ifndef SIM_CAPTURE_H
 #define SIM_CAPTURE_H
@@ -31,7 +31,7 @@ enum sim_direction {
  * @time: since boot, in ns
  * @device: number of the device
  * @port: its port
- * @verdict: what became of it; of SIM_OUT
+ * @verdict: what became of it on the wire
  * @lost: why the port did not take it, or NULL; of SIM_IN
  * @packet: a copy
  */
@@ -52,8 +52,8 @@ struct sim_record {
 /* What the device calls. */
 int sim_capture_init(struct dentry *dir);
 void sim_capture_exit(void);
-void sim_capture_out(const struct sim_packet *packet,
-		     const struct sim_verdict *verdict);
+void sim_capture(const struct sim_packet *packet, enum sim_direction direction,
+		 const struct sim_verdict *verdict);
 void sim_capture_in(const struct sim_packet *packet, u32 device, u32 port,
 		    const char *lost);
 

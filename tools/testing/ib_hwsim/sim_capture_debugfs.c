@@ -90,8 +90,8 @@ static void describe(const struct sim_record *record, char *text, size_t size)
 	const struct sim_verdict *verdict = &record->verdict;
 	int len;
 
-	if (record->direction == SIM_IN) {
-		scnprintf(text, size, "%s", record->lost ?: "pass");
+	if (record->lost) {
+		scnprintf(text, size, "%s", record->lost);
 		return;
 	}
 	len = scnprintf(text, size, "%s", sim_action_name(verdict->action));
@@ -186,8 +186,7 @@ static int pcap_show(struct seq_file *s, void *v)
 		return 0;
 	}
 	/* Each packet once, and not if it never got far. */
-	if (record->direction == SIM_OUT ?
-	    record->verdict.action == SIM_DROP : !!record->lost)
+	if (record->verdict.action == SIM_DROP || record->lost)
 		return 0;
 	len = sim_frame(&record->packet, reader->frame);
 	len = sim_pcap_packet(reader->frame, len, record->time + reader->real,

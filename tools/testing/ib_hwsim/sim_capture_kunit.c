@@ -74,7 +74,7 @@ static void capture_records(struct kunit *test)
 	u64 pos = 0, gone;
 
 	KUNIT_EXPECT_FALSE(test, read_one(env, &pos));
-	sim_capture_out(env->packet, &verdict);
+	sim_capture(env->packet, SIM_OUT, &verdict);
 	env->packet->mad[200] = 1;
 	env->packet->len = 255;
 	sim_capture_in(env->packet, 9, 2, lost);

@@ -107,30 +107,50 @@ static void port_preset(struct sim_port *port, u32 index)
 			 config->lmc, up ? IB_PORT_ACTIVE : IB_PORT_INIT);
 }
 
+/* Those of a medium go before it does. */
+static void remove_files(struct sim_port *port)
+{
+	debugfs_remove_recursive(port->dir);
+	port->dir = NULL;
+}
+
 static int port_start(struct sim_port *port)
 {
 	const char *fabric = port->sim->config.fabric;
 	int ret;
 
 	sim_debugfs_port(port);
-	ret = sim_medium_init(&port->medium, port->dir, sim_port_wire, port);
+	ret = sim_medium_init(&port->medium, port->dir, SIM_OUT, sim_port_wire,
+			      port);
 	if (ret)
 		return ret;
-	if (fabric[0]) {
+	ret = sim_medium_init(&port->medium_in, port->dir, SIM_IN,
+			      sim_port_arrive, port);
+	if (ret)
+		goto err_medium;
+	if (fabric[0])
 		ret = sim_fabric_join(port, fabric);
-		if (ret)
-			sim_medium_exit(&port->medium);
-	}
+	if (ret)
+		goto err_medium_in;
+	return 0;
+
+err_medium_in:
+	remove_files(port);
+	sim_medium_exit(&port->medium_in);
+err_medium:
+	remove_files(port);
+	sim_medium_exit(&port->medium);
 	return ret;
 }
 
 /*
- * The port has no QP any more, and no file: nothing comes into the medium. Once
- * that is empty, nothing goes from here to the fabric, and once the port has
+ * The port has no QP any more, and no file: nothing comes into the media. Once
+ * they are empty, nothing goes from here to the fabric, and once the port has
  * left, nothing comes from there.
  */
 static void port_stop(struct sim_port *port)
 {
+	sim_medium_exit(&port->medium_in);
 	sim_medium_exit(&port->medium);
 	if (port->fabric)
 		sim_fabric_leave(port);

@@ -40,24 +40,21 @@ static void free_list(struct list_head *list)
 	}
 }
 
-/* May one more wait? If not, it is lost, and freed. */
-static bool may_wait(struct sim_medium *medium, struct sim_packet *packet)
+/* Another one comes in. Many at once may exceed the limit by that many. */
+static bool may_enter(struct sim_medium *medium)
 {
-	if (medium->waiting < WAITING_MAX) {
-		medium->waiting++;
-		return true;
+	if (atomic_read(&medium->inside) >= WAITING_MAX) {
+		count(medium, SIM_MEDIUM_OVERFLOW);
+		return false;
 	}
-	count(medium, SIM_MEDIUM_OVERFLOW);
-	sim_packet_free(packet);
-	return false;
+	atomic_inc(&medium->inside);
+	return true;
 }
 
 /* Arrives at @due, but after all that are in the lane already. */
 static void put_in_lane(struct sim_medium *medium, struct sim_packet *packet,
 			u64 due)
 {
-	if (!may_wait(medium, packet))
-		return;
 	medium->lane_due = max(medium->lane_due, due);
 	packet->medium.due = medium->lane_due;
 	list_add_tail(&packet->node, &medium->lane);
@@ -69,8 +66,6 @@ static void put_late(struct sim_medium *medium, struct sim_packet *packet,
 {
 	struct list_head *before;
 
-	if (!may_wait(medium, packet))
-		return;
 	packet->medium.due = due;
 	/* Without one that is due earlier, "before" is the list's head. */
 	list_for_each_prev(before, &medium->late)
@@ -84,8 +79,6 @@ static void put_late(struct sim_medium *medium, struct sim_packet *packet,
 static void put_behind(struct sim_medium *medium, struct sim_packet *packet,
 		       u32 behind, u64 due)
 {
-	if (!may_wait(medium, packet))
-		return;
 	packet->medium.behind = behind;
 	packet->medium.due = due + OVERTAKEN_MAX_NS;
 	list_add_tail(&packet->node, &medium->overtaken);
@@ -98,8 +91,11 @@ static void put_copies(struct sim_medium *medium, struct sim_packet *packet,
 	struct sim_packet *copy;
 
 	while (copies--) {
+		if (!may_enter(medium))
+			return;
 		copy = sim_packet_dup(packet, GFP_KERNEL);
 		if (!copy) {
+			atomic_dec(&medium->inside);
 			count(medium, SIM_MEDIUM_NO_MEMORY);
 			return;
 		}
@@ -131,6 +127,7 @@ static void put(struct sim_medium *medium, struct sim_packet *packet,
 	case SIM_DROP:
 		count(medium, SIM_MEDIUM_DROPPED);
 		sim_packet_free(packet);
+		atomic_dec(&medium->inside);
 		return;
 	case SIM_DELAY:
 		count(medium, SIM_MEDIUM_DELAYED);
@@ -141,7 +138,6 @@ static void put(struct sim_medium *medium, struct sim_packet *packet,
 		put_behind(medium, packet, verdict->behind, due);
 		return;
 	case SIM_DUP:
-		/* The lane takes the copies first, as it may free the packet. */
 		put_copies(medium, packet, verdict->copies, due, delay);
 		break;
 	case SIM_CORRUPT:
@@ -164,7 +160,7 @@ static void judge(struct sim_medium *medium, struct sim_packet *packet)
 	count(medium, SIM_MEDIUM_SENT);
 	if (!sim_rules_judge(medium->rules, packet, &verdict))
 		sim_random_judge(&medium->random, &verdict);
-	sim_capture_out(packet, &verdict);
+	sim_capture(packet, medium->direction, &verdict);
 	put(medium, packet, &verdict);
 }
 
@@ -175,7 +171,6 @@ static void judge_what_was_sent(struct sim_medium *medium)
 
 	spin_lock_irq(&medium->lock);
 	list_splice_init(&medium->in, &in);
-	medium->sent = 0;
 	spin_unlock_irq(&medium->lock);
 	list_for_each_entry_safe(packet, next, &in, node) {
 		list_del(&packet->node);
@@ -198,7 +193,6 @@ static struct sim_packet *take(struct sim_medium *medium,
 			       struct sim_packet *packet)
 {
 	list_del(&packet->node);
-	medium->waiting--;
 	pass(medium, packet);
 	return packet;
 }
@@ -251,6 +245,8 @@ static void medium_work(struct work_struct *work)
 	while ((packet = take_next(medium, ktime_get_ns()))) {
 		count(medium, SIM_MEDIUM_DELIVERED);
 		medium->deliver(medium->ctx, packet);
+		/* Pairs with sim_medium_is_idle(). */
+		atomic_dec_return_release(&medium->inside);
 		cond_resched();
 	}
 	due = next_due(medium);
@@ -274,6 +270,7 @@ static enum hrtimer_restart medium_timer(struct hrtimer *timer)
  * @medium: to be set up
  * @dir: the port's folder in debugfs, or NULL. The caller removes it, and all
  *	that is in it, before sim_medium_exit()
+ * @direction: of the packets, seen from the port
  * @deliver: takes over each packet that arrives; called in process context,
  *	without any lock, by one at a time
  * @ctx: its argument
@@ -282,6 +279,7 @@ static enum hrtimer_restart medium_timer(struct hrtimer *timer)
  * Return: 0, or -ENOMEM and nothing has to be undone.
  */
 int sim_medium_init(struct sim_medium *medium, struct dentry *dir,
+		    enum sim_direction direction,
 		    void (*deliver)(void *ctx, struct sim_packet *packet),
 		    void *ctx)
 {
@@ -289,6 +287,7 @@ int sim_medium_init(struct sim_medium *medium, struct dentry *dir,
 	medium->rules = sim_rules_new();
 	if (!medium->rules)
 		return -ENOMEM;
+	medium->direction = direction;
 	medium->deliver = deliver;
 	medium->ctx = ctx;
 	sim_random_init(&medium->random);
@@ -346,16 +345,28 @@ void sim_medium_send(struct sim_medium *medium, struct sim_packet *packet)
 	bool taken;
 
 	spin_lock_irqsave(&medium->lock, flags);
-	taken = !medium->dead && medium->sent < WAITING_MAX;
+	taken = !medium->dead && may_enter(medium);
 	if (taken) {
 		list_add_tail(&packet->node, &medium->in);
-		medium->sent++;
 		queue_work(system_highpri_wq, &medium->work);
 	}
 	spin_unlock_irqrestore(&medium->lock, flags);
-	if (!taken) {
-		count(medium, SIM_MEDIUM_OVERFLOW);
+	if (!taken)
 		sim_packet_free(packet);
-	}
 }
 EXPORT_SYMBOL_IF_KUNIT(sim_medium_send);
+
+/**
+ * sim_medium_is_idle() - can a packet be delivered without the medium?
+ * @medium: that one would be sent through
+ *
+ * Context: any.
+ * Return: true if nothing would happen to it, and it would overtake none.
+ */
+bool sim_medium_is_idle(struct sim_medium *medium)
+{
+	/* Pairs with medium_work(): the last one has been delivered. */
+	return !atomic_read_acquire(&medium->inside) &&
+	       sim_rules_are_none(medium->rules) &&
+	       !sim_random_is_on(&medium->random);
+}

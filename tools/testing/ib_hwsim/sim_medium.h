@@ -3,6 +3,7 @@
  * What a port sends goes through its medium: the rules and chance decide what
  * becomes of each packet, then it is captured, and then delivered, now or
  * later. Without rules and chance all packets arrive at once and in order.
+ * There is another one for what a raw port sends in.
  */
 #ifndef SIM_MEDIUM_H
 #define SIM_MEDIUM_H
@@ -13,6 +14,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include "sim_capture.h"
 #include "sim_packet.h"
 #include "sim_random.h"
 #include "sim_rules.h"
@@ -35,14 +37,15 @@ enum sim_medium_count {
 };
 
 /**
- * struct sim_medium - the way from a port to its far end
+ * struct sim_medium - the way from a port to its far end, or back
+ * @direction: seen from the port
  * @deliver: takes each packet that arrives; called by @work without any lock
  * @ctx: its argument
  * @rules: decide first
  * @random: decides about what no rule has decided
- * @lock: a leaf, hard irqs off; protects @in, @sent and @dead
+ * @inside: packets that were sent, and not yet delivered or lost
+ * @lock: a leaf, hard irqs off; protects @in and @dead
  * @in: sent, and not judged yet
- * @sent: how many are in there
  * @dead: nothing is taken any more
  * @work: judges, and delivers what is due; owns all below
  * @timer: queues @work when the next packet is due
@@ -51,17 +54,17 @@ enum sim_medium_count {
  * @lane: packets in order, each due no earlier than the one before
  * @late: those that a rule delays, by when they are due
  * @overtaken: those that wait for others to pass
- * @waiting: how many are in these three lists
  * @counts: see enum sim_medium_count
  */
 struct sim_medium {
+	enum sim_direction direction;
 	void (*deliver)(void *ctx, struct sim_packet *packet);
 	void *ctx;
 	struct sim_rules *rules;
 	struct sim_random random;
-	spinlock_t lock;	/* @in, @sent, @dead */
+	atomic_t inside;
+	spinlock_t lock;	/* @in, @dead */
 	struct list_head in;
-	u32 sent;
 	bool dead;
 	struct work_struct work;
 	struct hrtimer timer;
@@ -70,15 +73,16 @@ struct sim_medium {
 	struct list_head lane;
 	struct list_head late;
 	struct list_head overtaken;
-	u32 waiting;
 	atomic64_t counts[SIM_MEDIUM_COUNTS];
 };
 
 int sim_medium_init(struct sim_medium *medium, struct dentry *dir,
+		    enum sim_direction direction,
 		    void (*deliver)(void *ctx, struct sim_packet *packet),
 		    void *ctx);
 void sim_medium_exit(struct sim_medium *medium);
 void sim_medium_send(struct sim_medium *medium, struct sim_packet *packet);
+bool sim_medium_is_idle(struct sim_medium *medium);
 
 /* sim_medium_debugfs.c */
 void sim_medium_debugfs(struct sim_medium *medium, struct dentry *dir);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The files of a medium in its port's folder in debugfs: rules, random, seed
- * can be written and read, medium has the counters.
+ * The files of a medium in its port's folder in debugfs, or, of what comes in,
+ * in the folder "in" there: rules, random, seed can be written and read, medium
+ * has the counters.
  */
 #include "sim_medium.h"
 
@@ -97,7 +98,7 @@ static int medium_show(struct seq_file *s, void *unused)
 	for (i = 0; i < SIM_MEDIUM_COUNTS; i++)
 		seq_printf(s, "%s %lld\n", count_names[i],
 			   atomic64_read(&medium->counts[i]));
-	seq_printf(s, "waiting %u\n", READ_ONCE(medium->waiting));
+	seq_printf(s, "waiting %d\n", atomic_read(&medium->inside));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(medium);
@@ -147,7 +148,7 @@ MEDIUM_FILE(seed);
 /**
  * sim_medium_debugfs() - make the files of a medium
  * @medium: the medium
- * @dir: where to, or NULL for nowhere
+ * @dir: the port's folder, or NULL for nowhere
  *
  * Context: process.
  */
@@ -155,6 +156,8 @@ void sim_medium_debugfs(struct sim_medium *medium, struct dentry *dir)
 {
 	if (IS_ERR_OR_NULL(dir))
 		return;
+	if (medium->direction == SIM_IN)
+		dir = debugfs_create_dir("in", dir);
 	debugfs_create_file("rules", 0600, dir, medium, &rules_fops);
 	debugfs_create_file("random", 0600, dir, medium, &random_fops);
 	debugfs_create_file("seed", 0600, dir, medium, &seed_fops);

@@ -59,7 +59,7 @@ static int medium_env_init(struct kunit *test)
 	struct medium_env *env;
 
 	env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
-	if (!env || sim_medium_init(&env->medium, NULL, deliver, env))
+	if (!env || sim_medium_init(&env->medium, NULL, SIM_OUT, deliver, env))
 		return -ENOMEM;
 	env->begin = ktime_get_ns();
 	test->priv = env;
@@ -129,10 +129,8 @@ static void wait_until_empty(struct kunit *test, u32 sent)
 	unsigned long end = jiffies + SOON;
 
 	while ((atomic64_read(&env->medium.counts[SIM_MEDIUM_SENT]) < sent ||
-		READ_ONCE(env->medium.waiting)) && time_before(jiffies, end))
+		atomic_read(&env->medium.inside)) && time_before(jiffies, end))
 		usleep_range(500, 1000);
-	/* The last one was taken out, and is about to be delivered. */
-	msleep(30);
 }
 
 /* These have arrived, in this order, and no others; 0 ends the list. */
@@ -278,7 +276,7 @@ static void medium_random_all(struct kunit *test)
 	wait_until_empty(test, 2000);
 	want = 2000 - random->dropped + random->duplicated;
 	KUNIT_EXPECT_EQ(test, want, env->arrived);
-	KUNIT_EXPECT_EQ(test, 0U, env->medium.waiting);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&env->medium.inside));
 	KUNIT_EXPECT_GT(test, random->dropped, 100ULL);
 	KUNIT_EXPECT_GT(test, random->reordered, 100ULL);
 }

@@ -298,3 +298,15 @@ void sim_port_receive(struct sim_port *port, struct sim_packet *packet)
 			       count_names[what]);
 	sim_packet_free(packet);
 }
+
+/**
+ * sim_port_arrive() - a packet arrives that a raw port sent in
+ * @context: the port
+ * @packet: the packet, which passes to this function
+ *
+ * Context: process, from the work of the medium, which goes before the port.
+ */
+void sim_port_arrive(void *context, struct sim_packet *packet)
+{
+	sim_port_receive(context, packet);
+}

@@ -178,7 +178,7 @@ int sim_random_set(struct sim_random *random, const char *line)
 	}
 	spin_lock_irqsave(&random->lock, flags);
 	random->settings = settings;
-	/* Pairs with sim_random_judge(). */
+	/* Pairs with sim_random_is_on(). */
 	WRITE_ONCE(random->on, can_happen(&settings));
 	begin(random);
 	spin_unlock_irqrestore(&random->lock, flags);
@@ -301,6 +301,19 @@ static void judge_locked(struct sim_random *random, struct sim_verdict *verdict)
 }
 
 /**
+ * sim_random_is_on() - can anything happen?
+ * @random: the settings
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool sim_random_is_on(struct sim_random *random)
+{
+	/* Pairs with sim_random_set(). */
+	return READ_ONCE(random->on);
+}
+
+/**
  * sim_random_judge() - let chance decide of a packet
  * @random: the settings
  * @verdict: filled in: SIM_PASS if it is spared
@@ -312,8 +325,8 @@ void sim_random_judge(struct sim_random *random, struct sim_verdict *verdict)
 	unsigned long flags;
 
 	*verdict = (struct sim_verdict){ .action = SIM_PASS };
-	/* Pairs with sim_random_set(). Most of the time there are none. */
-	if (!READ_ONCE(random->on))
+	/* Most of the time there are none. */
+	if (!sim_random_is_on(random))
 		return;
 	spin_lock_irqsave(&random->lock, flags);
 	if (random->on)

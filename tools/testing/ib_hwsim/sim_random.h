@@ -61,6 +61,7 @@ int sim_random_set(struct sim_random *random, const char *line);
 void sim_random_reseed(struct sim_random *random, u32 seed);
 u32 sim_random_seed(struct sim_random *random);
 int sim_random_show(struct sim_random *random, struct seq_file *s);
+bool sim_random_is_on(struct sim_random *random);
 void sim_random_judge(struct sim_random *random, struct sim_verdict *verdict);
 
 #endif

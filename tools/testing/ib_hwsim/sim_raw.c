@@ -264,17 +264,29 @@ static bool answer(struct sim_port *port, struct sim_packet *packet)
 	return true;
 }
 
+/*
+ * The packet passes to this function. Without faults it has arrived when the
+ * write() returns.
+ */
+static void arrive(struct sim_port *port, struct sim_packet *packet)
+{
+	if (!sim_medium_is_idle(&port->medium_in)) {
+		sim_medium_send(&port->medium_in, packet);
+		return;
+	}
+	sim_capture_in(packet, packet->device, packet->port, NULL);
+	sim_port_receive(port, packet);
+}
+
 /* The packet passes to this function. */
 static void receive(struct sim_port *port, struct sim_packet *packet)
 {
 	packet->device = port->sim->config.id;
 	packet->port = port->num;
-	if (!(packet->flags & IB_HWSIM_TO_SMA)) {
-		sim_capture_in(packet, packet->device, packet->port, NULL);
-		sim_port_receive(port, packet);
-	} else if (!answer(port, packet) || !sim_raw_deliver(port, packet)) {
+	if (!(packet->flags & IB_HWSIM_TO_SMA))
+		arrive(port, packet);
+	else if (!answer(port, packet) || !sim_raw_deliver(port, packet))
 		sim_packet_free(packet);
-	}
 }
 
 static ssize_t raw_write(struct file *filp, const char __user *buf,

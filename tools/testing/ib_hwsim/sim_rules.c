@@ -120,6 +120,18 @@ int sim_rules_add(struct sim_rules *rules, const char *line)
 EXPORT_SYMBOL_IF_KUNIT(sim_rules_add);
 
 /**
+ * sim_rules_are_none() - is there no rule?
+ * @rules: the list
+ *
+ * Context: any, under no lock: racing with a change is no harm.
+ * Return: true if there is none.
+ */
+bool sim_rules_are_none(struct sim_rules *rules)
+{
+	return list_empty(&rules->list);
+}
+
+/**
  * sim_rules_clear() - take all rules away
  * @rules: the list
  *
@@ -254,8 +266,8 @@ bool sim_rules_judge(struct sim_rules *rules, struct sim_packet *packet,
 	unsigned long flags;
 
 	*verdict = (struct sim_verdict){ .action = SIM_PASS };
-	/* Most of the time there are none. Racing with the first is no harm. */
-	if (list_empty(&rules->list))
+	/* Most of the time there are none. */
+	if (sim_rules_are_none(rules))
 		return false;
 	spin_lock_irqsave(&rules->lock, flags);
 	list_for_each_entry(rule, &rules->list, node) {

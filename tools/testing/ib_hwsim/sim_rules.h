@@ -57,6 +57,7 @@ struct sim_verdict {
 struct sim_rules *sim_rules_new(void);
 void sim_rules_free(struct sim_rules *rules);
 int sim_rules_add(struct sim_rules *rules, const char *line);
+bool sim_rules_are_none(struct sim_rules *rules);
 void sim_rules_clear(struct sim_rules *rules);
 int sim_rules_show(struct sim_rules *rules, struct seq_file *s);
 bool sim_rules_judge(struct sim_rules *rules, struct sim_packet *packet,

@@ -70,6 +70,16 @@ static void send_range(struct __test_metadata *_metadata,
 		ASSERT_EQ(MSG_LEN, send_one(self, from, 0, 0));
 }
 
+static void come_in(struct __test_metadata *_metadata,
+		    FIXTURE_DATA(faults) *self, uint32_t from, uint32_t to)
+{
+	for (; from <= to; from++) {
+		frame_init(&self->frame, CLASS_VENDOR1, METHOD_TEST, from);
+		self->frame.dlid = WIRE_LID;
+		ASSERT_EQ(0, raw_write(self->raw, &self->frame));
+	}
+}
+
 static uint32_t frame_tid(const struct ib_hwsim_frame *frame)
 {
 	uint32_t tid;
@@ -154,6 +164,36 @@ TEST_F(faults, rules_decide)
 	rules(_metadata, "clear\n");
 	send_range(_metadata, self, 10, 11);
 	EXPECT_TIDS(10, 11);
+}
+
+/* The other way has rules and chance of its own. */
+TEST_F(faults, rules_for_what_comes_in)
+{
+	static const uint32_t want[] = { 1, 103, 5, 4, 6, 6, 7, 8, 9, 0 };
+	int i;
+
+	ASSERT_EQ(1, umad_reg_server(self->fd, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(0, hwsim_set(WIRE, 1, "in/rules",
+			       "nth=2 action=drop\n"
+			       "nth=3 action=mutate field=tid add=100\n"
+			       "nth=4 action=reorder\n"
+			       "nth=6 action=dup\n"));
+	come_in(_metadata, self, 1, 7);
+	ASSERT_EQ(0, hwsim_set(WIRE, 1, "in/rules", "clear"));
+	come_in(_metadata, self, 8, 9);
+	for (i = 0; want[i]; i++) {
+		ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, PATIENCE));
+		EXPECT_EQ(want[i], msg_tid(&self->got));
+	}
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, SHORT));
+
+	/* It is not the way out. */
+	EXPECT_EQ(0, medium_count("sent"));
+	ASSERT_EQ(0, hwsim_set(WIRE, 1, "in/random", "drop=100%"));
+	send_range(_metadata, self, 1, 2);
+	EXPECT_TIDS(1, 2);
+	ASSERT_EQ(0, raw_write(self->raw, &self->frame));
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, SHORT));
 }
 
 TEST_F(faults, corrupt_changes_one_byte)
