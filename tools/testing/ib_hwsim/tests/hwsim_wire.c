@@ -19,6 +19,7 @@
 #define LEFT_LID	0x40
 #define RIGHT_LID	0x80
 #define PATIENCE	3000
+#define CASES	6	/* of membership_decides_which_P_Key_is_taken */
 
 static const uint16_t pkeys[PKEYS] = {
 	0xffff, 0x8001, 0x0002, 0xa003, 0x2004, 0x8005, 0xfff6, 0x0007,
@@ -356,7 +357,7 @@ TEST_F(wire, membership_decides_which_P_Key_is_taken)
 	static const struct {
 		uint16_t pkey;
 		int index;	/* -1: violation */
-	} cases[] = {
+	} cases[CASES] = {
 		{ 0x7fff, 0 },	/* limited, of our full one */
 		{ 0x0001, 1 },
 		{ 0x8002, 2 },	/* full, of our limited one */
@@ -369,7 +370,7 @@ TEST_F(wire, membership_decides_which_P_Key_is_taken)
 
 	ASSERT_EQ(0, umad_ioctl(self->fd, IB_USER_MAD_ENABLE_PKEY, NULL));
 	register_both(_metadata, self->fd);
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < CASES; i++) {
 		before = hwsim_counter(WIRE, 1, "rx_pkey_violation");
 		frame_init(&self->frame, CLASS_VENDOR1, METHOD_TEST, i + 1);
 		self->frame.dlid = WIRE_LID;
