@@ -46,10 +46,13 @@ build()
 	build_kdir=$1
 	build_copy=$work/$2
 	shift 2
-	"$here/module-copy.sh" "$build_copy" tools/testing/kunit
-	# Headers without vmlinux: no BTF, and no message about that.
-	make -s -j"$(nproc)" -C "$build_kdir" M="$build_copy" \
-		CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
+	"$here/module-copy.sh" "$build_copy" tools/testing/kunit \
+		tools/testing/ib_hwsim
+	for build_from in "$build_copy" "$build_copy/tools/testing/ib_hwsim"; do
+		# Headers without vmlinux: no BTF, and no message about that.
+		make -s -j"$(nproc)" -C "$build_kdir" M="$build_from" \
+			CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
+	done
 }
 
 # In a copy: checkpatch keeps a cache in the git repository it is run in.
@@ -66,16 +69,17 @@ checkpatch()
 # a table's rows names its arguments more than once, or returns.
 selftest_types=PREFER_DEFINED_ATTRIBUTE_MACRO,BIT_MACRO,MACRO_ARG_REUSE
 selftest_types=$selftest_types,MACRO_WITH_FLOW_CONTROL,CAMELCASE
+user_space='^tools/testing/(selftests/|ib_hwsim/(tests/|fabric/|ib_hwsim\.h$))'
 run_checkpatch()
 {
 	mkdir "$work/checkpatch"
 	[ ! -e .checkpatch.conf ] || cp .checkpatch.conf "$work/checkpatch"
 	c_files | xargs cp -t "$work/checkpatch" --parents
-	c_files | grep -v -e '/trace\.h$' -e '^tools/testing/selftests/' |
+	c_files | grep -Ev -e '/trace\.h$' -e "$user_space" |
 		checkpatch
 	c_files | grep '/trace\.h$' |
 		checkpatch --ignore=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
-	c_files | grep '^tools/testing/selftests/' |
+	c_files | grep -E "$user_space" |
 		checkpatch --ignore="$selftest_types" |
 		grep -v "SPACING: spaces preferred around that '\*' (ctx:WxV)" || :
 }
@@ -131,7 +135,8 @@ without_license()
 # A selftest that no plan runs tests nothing.
 forgotten_tests()
 {
-	grep -l '^TEST_HARNESS_MAIN' tools/testing/selftests/umad/*.c |
+	grep -l '^TEST_HARNESS_MAIN' tools/testing/selftests/umad/*.c \
+		tools/testing/ib_hwsim/tests/*.c |
 		while read -r file; do
 		name=$(basename "$file" .c)
 		cat tools/testing/qemu/plans/*.plan \

@@ -240,8 +240,19 @@ static void *keep_sending(void *arg)
 	return NULL;
 }
 
+FIXTURE(churn) {
+};
+
+FIXTURE_SETUP(churn)
+{
+}
+
+FIXTURE_TEARDOWN(churn)
+{
+}
+
 /* Traffic from the far end and from the neighbour in the fabric. */
-TEST(devices_come_and_go_under_traffic)
+TEST_F_TIMEOUT(churn, devices_come_and_go_under_traffic, 180)
 {
 	struct writer writer = { 0 }, sender = { 0 };
 	int round, fd;

@@ -192,7 +192,7 @@ int rdma_link_add(const char *ibdev, const char *netdev)
 
 	if (!strncmp(ibdev, "hwsim", 5))
 		return hwsim(ibdev, "new_device",
-			     " lid=1 prefix=0xfd00000000000000");
+			     " fabric=setup lid=1 prefix=0xfd00000000000000");
 	request_init(&req, NLDEV(NEWLINK), 0);
 	put_string(&req, RDMA_NLDEV_ATTR_DEV_NAME, ibdev);
 	put_string(&req, RDMA_NLDEV_ATTR_LINK_TYPE, "rxe");
