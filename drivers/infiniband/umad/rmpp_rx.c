@@ -96,6 +96,7 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 	/* Our answer to it was lost, or the sender asks where we stand. */
 	if (is_stored(rx, packet->seg)) {
 		rx->dropped++;
+		rx->smooth = 0;
 		return RMPP_RX_ACK;
 	}
 	if (packet->seg > rx->window_last) {
@@ -191,7 +192,9 @@ static void advance(struct rmpp_rx *rx)
 
 static u32 ack_interval(const struct rmpp_rx *rx)
 {
-	return clamp_t(u32, rx->window / 2, 1, RMPP_RX_ACK_MAX);
+	return clamp_t(u32, rx->window / 2, 1,
+		       rx->smooth < RMPP_RX_SMOOTH ? RMPP_RX_ACK_MAX :
+						     RMPP_RX_ACK_SMOOTH);
 }
 
 /* A segment beyond a gap has come: is the sender to be told again? */
@@ -231,12 +234,15 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		rx->last_len = packet->len;
 	}
 	set_bit(packet->seg % RMPP_RX_WINDOW_MAX, rx->have);
-	if (packet->seg != rx->expected)
+	if (packet->seg != rx->expected) {
+		rx->smooth = 0;
 		return tell_gap(rx) ? RMPP_RX_ACK : RMPP_RX_DROP;
+	}
 
 	advance(rx);
 	/* Waited for, or with more behind it: that is what the sender needs. */
 	filled_gap = rx->gap_acks || rx->expected > packet->seg + 1;
+	rx->smooth = filled_gap ? 0 : rx->smooth + 1;
 	rx->gap_acks = 0;
 	if (rx->last && rx->expected > rx->last) {
 		rx->state = RMPP_RX_DONE;

@@ -13,8 +13,13 @@
 
 /* The widest window; a power of two. */
 #define RMPP_RX_WINDOW_MAX	1024
-/* At least every so many segments are acknowledged, a window permitting. */
+/*
+ * At least every so many segments are acknowledged, a window permitting; more
+ * rarely once so many have come in order, and nothing twice.
+ */
 #define RMPP_RX_ACK_MAX		32
+#define RMPP_RX_ACK_SMOOTH	64
+#define RMPP_RX_SMOOTH		512
 
 /**
  * enum rmpp_rx_state - where a receiver stands
@@ -61,6 +66,7 @@ enum rmpp_rx_verdict {
  * @last: number of the segment with the Last flag; 0: not seen yet
  * @last_len: its PayloadLength
  * @gap_acks: segments that have come behind the gap at @expected
+ * @smooth: segments that have come in order since one did not, or came twice
  * @repwin: window that a turn-around ACK gave us, 1 if there was none
  * @progress_at: when a segment was last stored
  * @nudge_at: when to repeat the acknowledgment, should nothing come
@@ -81,6 +87,7 @@ struct rmpp_rx {
 	u32 last;
 	u32 last_len;
 	u32 gap_acks;
+	u32 smooth;
 	u32 repwin;
 	u64 progress_at;
 	u64 nudge_at;

@@ -34,6 +34,34 @@ static void acks_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->rx.dropped, 0u);
 }
 
+/* Where nothing goes wrong fewer will do, until something does. */
+static void acks_of_smooth_transfer(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg, last = 0;
+
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, 2000 * 200, 1, env->now);
+	env->window = 1024;
+	for (seg = 1; seg <= 1500; seg++) {
+		if (give(env, data_packet(seg, 2000, 220)) != RMPP_RX_ACK)
+			continue;
+		if (seg > 1 && seg <= RMPP_RX_SMOOTH)
+			KUNIT_EXPECT_EQ(test, seg - last, 32u);
+		else if (seg > RMPP_RX_SMOOTH + 64)
+			KUNIT_EXPECT_EQ(test, seg - last, 64u);
+		last = seg;
+	}
+	KUNIT_EXPECT_GT(test, last, 1500u - 64);
+
+	EXPECT_VERDICT(test, give(env, data_packet(1500, 2000, 220)),
+		       RMPP_RX_ACK);
+	for (seg = 1501; seg < 1532; seg++)
+		EXPECT_VERDICT(test, give(env, data_packet(seg, 2000, 220)),
+			       RMPP_RX_DROP);
+	EXPECT_VERDICT(test, give(env, data_packet(1532, 2000, 220)),
+		       RMPP_RX_ACK);
+}
+
 /* A sender that may send no more must be told: half a window at the latest. */
 static void acks_of_narrow_windows(struct kunit *test)
 {
@@ -347,6 +375,7 @@ static void turn_around(struct kunit *test)
 
 static struct kunit_case rmpp_rx_cases[] = {
 	KUNIT_CASE(acks_in_order),
+	KUNIT_CASE(acks_of_smooth_transfer),
 	KUNIT_CASE(acks_of_narrow_windows),
 	KUNIT_CASE(window_never_shrinks),
 	KUNIT_CASE(gap_is_told),
