@@ -61,6 +61,7 @@ static int path_find(struct test_port *port, struct test_port *peer,
 		ret = rmpp_peer_port(peer);
 	*path = *port;
 	memcpy(path->gid, peer->gid, sizeof(path->gid));
+	path->lid = peer->lid;
 	return ret;
 }
 
@@ -227,16 +228,24 @@ TEST_F_TIMEOUT(rmpp, plain_request_gets_a_table, 120)
 
 TEST_F(rmpp, table_request_gets_a_plain_response)
 {
-	INIT(5000, 1);
-	rmpp_user_hdr(&self->msg)->timeout_ms = 5000;
-	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
-	ASSERT_LT(0, rmpp_msg_read(self->srv, &self->got, self->hdr, SOON));
-	rmpp_msg_reply(&self->reply, &self->got, 0, 100, 2);
-	rmpp_mad_bytes(&self->reply)[26] = 0;
-	self->reply.mad_len = MAD_LEN;
-	ASSERT_LT(0, rmpp_msg_write(self->srv, &self->reply));
-	ASSERT_EQ(self->hdr + MAD_LEN,
-		  rmpp_msg_read(self->fd, &self->got, self->hdr, SOON));
+	int i = 0;
+
+	/* A wire that loses may lose the response, of which nobody knows. */
+	do {
+		INIT(5000, ++i);
+		rmpp_user_hdr(&self->msg)->timeout_ms = 3000;
+		ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+		ASSERT_LT(0, rmpp_msg_read(self->srv, &self->got, self->hdr,
+					   SOON));
+		rmpp_msg_reply(&self->reply, &self->got, 0, 100, 2);
+		rmpp_mad_bytes(&self->reply)[26] = 0;
+		self->reply.mad_len = MAD_LEN;
+		ASSERT_LT(0, rmpp_msg_write(self->srv, &self->reply));
+		ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, self->hdr,
+					   SOON));
+	} while (getenv("UMAD_PEER") && rmpp_user_hdr(&self->got)->status &&
+		 i < 5);
+	ASSERT_EQ(MAD_LEN, self->got.mad_len);
 	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
 	EXPECT_TRUE(rmpp_same(rmpp_mad_bytes(&self->got) +
 			      rmpp_offset(variant->mgmt_class), 0, 100, 2));
@@ -288,7 +297,7 @@ TEST_F(rmpp, headers_as_received)
 	EXPECT_EQ(self->hdr + offset + len, hdr->length);
 	EXPECT_EQ(htobe32(1), hdr->qpn);
 	EXPECT_EQ(0, hdr->qkey);
-	EXPECT_EQ(0, hdr->lid);
+	EXPECT_EQ(self->port.lid, be16toh(hdr->lid));
 	EXPECT_EQ(1, hdr->grh_present);
 	EXPECT_EQ(self->peer.gid_index, hdr->gid_index);
 	EXPECT_EQ(7, hdr->traffic_class);
