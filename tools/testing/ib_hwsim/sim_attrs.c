@@ -64,8 +64,9 @@ void sim_attrs_init(struct sim_attrs *attrs, u64 prefix, u64 guid, u16 pkeys)
  */
 void sim_info_set_state(struct ib_port_info *info, enum ib_port_state state)
 {
-	info->linkspeed_portstate &= 0xf0;
-	info->linkspeed_portstate |= state;
+	/* At once: sim_attrs_state() looks without the lock. */
+	WRITE_ONCE(info->linkspeed_portstate,
+		   (info->linkspeed_portstate & 0xf0) | state);
 }
 
 /**

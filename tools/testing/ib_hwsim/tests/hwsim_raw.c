@@ -175,6 +175,35 @@ TEST_F(raw, agent_answers_and_changes_the_port)
 	EXPECT_EQ(0, self->got.mad[SMP_DATA + INFO_REREGISTER] & 0x80);
 }
 
+TEST_F(raw, agent_changes_the_P_Key_table)
+{
+	uint8_t *table = self->frame.mad + SMP_DATA;
+
+	frame_smp(&self->frame, METHOD_GET, ATTR_PKEY_TABLE, 0);
+	ask(_metadata, self);
+	EXPECT_EQ(0xffff, get16(self->got.mad + SMP_DATA));
+	EXPECT_EQ(0, get16(self->got.mad + SMP_DATA + 2));
+
+	frame_smp(&self->frame, METHOD_SET, ATTR_PKEY_TABLE, 0);
+	put16(table, 0x7fff);
+	put16(table + 2, 0x8123);
+	put16(table + 30, 0x0456);
+	put16(table + 32, 0x8789);	/* behind the end of the table */
+	ask(_metadata, self);
+	EXPECT_EQ(0x8123, get16(self->got.mad + SMP_DATA + 2));
+	EXPECT_EQ(0, get16(self->got.mad + SMP_DATA + 32));
+	EXPECT_TRUE(becomes(1, "pkeys/0", "0x7fff"));
+	EXPECT_TRUE(becomes(1, "pkeys/1", "0x8123"));
+	EXPECT_TRUE(becomes(1, "pkeys/15", "0x0456"));
+
+	/* There is no second block. */
+	frame_smp(&self->frame, METHOD_GET, ATTR_PKEY_TABLE, 1);
+	ASSERT_EQ(0, raw_write(self->raw, &self->frame));
+	ASSERT_EQ(IB_HWSIM_FRAME_LEN(MAD_LEN),
+		  raw_read(self->raw, &self->got, PATIENCE));
+	EXPECT_EQ(0x1c, be16toh(frame_mad(&self->got)->status));
+}
+
 /* Opening issm sets the IsSM bit, and the far end is told. */
 TEST_F(raw, issm_is_seen_at_the_far_end)
 {

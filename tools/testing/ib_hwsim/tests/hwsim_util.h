@@ -20,6 +20,7 @@
 #define METHOD_GET_RESP	0x81
 #define ATTR_NODE_INFO	0x0011
 #define ATTR_PORT_INFO	0x0015
+#define ATTR_PKEY_TABLE	0x0016
 #define SMP_DATA	64	/* where the attribute is in an SMP */
 
 int hwsim_new(unsigned int id, const char *options);
