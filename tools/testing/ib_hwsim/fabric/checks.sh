@@ -149,7 +149,7 @@ check_link_records()
 # check_path_records DEVICE: one path of each node to each.
 check_path_records()
 {
-	saquery -C "$1" -t 60000 PathRecord >$fab/answer || return
+	saquery -C "$1" -t 30000 PathRecord >$fab/answer || return
 	check_records slid dlid <$fab/answer | sort >$fab/asked
 	saquery -C "$1" -t 20000 NodeRecord | check_records lid | sort -u \
 		>$fab/lids

@@ -68,7 +68,9 @@ fab_start()
 
 # fab_opensm NAME DEVICE [OPTION...]: a subnet manager that leaves its files in
 # $fab/NAME. As a standby it asks for its master each second, and takes over
-# after two answers that do not come: by default that is 10 s, and 4.
+# after two answers that do not come: by default that is 10 s, and 4. In an
+# emulated guest on a busy machine, answers take longer than the 200 ms that it
+# waits by default.
 fab_opensm()
 {
 	fab_dir=$fab/$1
@@ -79,6 +81,7 @@ fab_opensm()
 		force_log_flush TRUE
 		sminfo_polling_timeout 1000
 		polling_retry_number 2
+		transaction_timeout 1000
 	EOF
 	OSM_TMP_DIR=$fab_dir OSM_CACHE_DIR=$fab_dir opensm -g "$fab_guid" \
 		-F "$fab_dir/conf" -f "$fab_dir/log" "$@" \
@@ -127,6 +130,14 @@ fab_loss()
 		*) echo "drop=$1 seed=1" ;;
 		esac >"$fab_port/random" || return
 	done
+}
+
+# How many that were, since fab_loss; there has to be one.
+fab_lost()
+{
+	sed -n 's/^#.* dropped=\([0-9]*\).*/\1/p' \
+		/sys/kernel/debug/ib_hwsim/hwsim*/port*/random |
+		awk '{ n += $1 } END { print n, "MADs lost"; exit !n }'
 }
 
 fab_kill()
