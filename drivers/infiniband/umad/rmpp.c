@@ -39,6 +39,8 @@ static void arm(struct umad_rmpp *rmpp)
  * @timer: the engine's
  * @deadline: in nanoseconds, or U64_MAX for never
  *
+ * With each segment the deadline is put off. The queue is left alone then: an
+ * engine that is called too early finds nothing to do, and is asked again.
  * Context: process, &umad_file.lock held; does not sleep.
  */
 void umad_rmpp_set_timer(struct umad_file *file, struct umad_rmpp_timer *timer,
@@ -48,7 +50,7 @@ void umad_rmpp_set_timer(struct umad_file *file, struct umad_rmpp_timer *timer,
 
 	lockdep_assert_held(&file->lock);
 	if (!RB_EMPTY_NODE(&timer->node.node)) {
-		if (deadline == timer->node.expires)
+		if (deadline != U64_MAX && deadline >= timer->node.expires)
 			return;
 		timerqueue_del(&rmpp->timers, &timer->node);
 		timerqueue_init(&timer->node);

@@ -273,7 +273,7 @@ static bool keep_request(struct umad_rmpp_rx *rx, ktime_t now)
 	if (txn->timeout == UMAD_TXN_FOREVER)
 		return true;
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
-	umad_txn_wait_until(&file->txns, txn, ktime_add(now, wait));
+	umad_txn_put_off(&file->txns, txn, now, wait);
 	umad_send_arm(file, now);
 	return true;
 }

@@ -260,6 +260,28 @@ void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_wait_until);
 
 /**
+ * umad_txn_put_off() - let a transaction wait for so long from now on
+ * @table: of the file
+ * @txn: in state UMAD_TXN_WAIT
+ * @now: the clock of the deadlines
+ * @wait: how long; an eighth longer at the most
+ *
+ * For what happens often: most of the time the deadline need not move.
+ * Context: process, the table's lock held; does not sleep.
+ */
+void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
+		      ktime_t now, ktime_t wait)
+{
+	lockdep_assert_held(table->lock);
+	if (!txn->retries_left && !RB_EMPTY_NODE(&txn->deadline.node) &&
+	    !ktime_before(txn->deadline.expires, ktime_add(now, wait)))
+		return;
+	wait = ktime_add(wait, ktime_divns(wait, 8));
+	umad_txn_wait_until(table, txn, ktime_add(now, wait));
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_put_off);
+
+/**
  * umad_txn_expired() - a transaction whose deadline has passed
  * @table: of the file
  * @now: the clock of the deadlines

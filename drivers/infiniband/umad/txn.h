@@ -148,6 +148,8 @@ struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
 				  const struct umad_txn_dest *dest);
 void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 			 ktime_t expires);
+void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
+		      ktime_t now, ktime_t wait);
 struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now);
 ktime_t umad_txn_next_deadline(struct umad_txn_table *table);
 enum umad_txn_action umad_txn_step(struct umad_txn_table *table,

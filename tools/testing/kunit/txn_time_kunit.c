@@ -217,6 +217,32 @@ static void txn_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
 }
 
+/* As its response's segments come, without moving for each of them. */
+static void txn_put_off(struct kunit *test)
+{
+	struct umad_txn *txn = alloc_txns(test, 1);
+	struct txn_env *env = test->priv;
+	ktime_t wait = ms_to_ktime(800), due;
+
+	txn_make(txn, 1, 5000, 5);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	spin_lock(&env->lock);
+	umad_txn_put_off(&env->table, txn, env->now, wait);
+	/* No attempt follows, however far away the next one was. */
+	KUNIT_EXPECT_EQ(test, txn->retries_left, 0u);
+	due = ktime_add_ms(env->now, 900);
+	KUNIT_EXPECT_EQ(test, umad_txn_next_deadline(&env->table), due);
+	env->now = ktime_add_ms(env->now, 100);
+	umad_txn_put_off(&env->table, txn, env->now, wait);
+	KUNIT_EXPECT_EQ(test, umad_txn_next_deadline(&env->table), due);
+	env->now = ktime_add_ms(env->now, 1);
+	umad_txn_put_off(&env->table, txn, env->now, wait);
+	due = ktime_add_ms(env->now, 900);
+	KUNIT_EXPECT_EQ(test, umad_txn_next_deadline(&env->table), due);
+	spin_unlock(&env->lock);
+	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+}
+
 static void add_random(struct kunit *test, struct umad_txn *txns,
 		       struct rnd_state *rnd)
 {
@@ -313,6 +339,7 @@ static struct kunit_case time_cases[] = {
 	KUNIT_CASE_PARAM(txn_no_deadline, timeout_gen_params),
 	KUNIT_CASE(txn_late_window),
 	KUNIT_CASE(txn_held),
+	KUNIT_CASE(txn_put_off),
 	KUNIT_CASE(txn_deadlines_random),
 	KUNIT_CASE(txn_deadlines_in_order),
 	{}
