@@ -192,9 +192,11 @@ static void advance(struct rmpp_rx *rx)
 
 static u32 ack_interval(const struct rmpp_rx *rx)
 {
-	return clamp_t(u32, rx->window / 2, 1,
-		       rx->smooth < RMPP_RX_SMOOTH ? RMPP_RX_ACK_MAX :
-						     RMPP_RX_ACK_SMOOTH);
+	u32 often = clamp_t(u32, rx->window / 2, 1, RMPP_RX_ACK_MAX);
+
+	if (rx->smooth < RMPP_RX_SMOOTH)
+		return often;
+	return clamp_t(u32, rx->window / 4, often, RMPP_RX_ACK_SMOOTH);
 }
 
 /* A segment beyond a gap has come: is the sender to be told again? */

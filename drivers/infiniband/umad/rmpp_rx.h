@@ -14,11 +14,12 @@
 /* The widest window; a power of two. */
 #define RMPP_RX_WINDOW_MAX	1024
 /*
- * At least every so many segments are acknowledged, a window permitting; more
- * rarely once so many have come in order, and nothing twice.
+ * At least every so many segments are acknowledged, and each half window; more
+ * rarely once so many have come in order, and nothing twice, then at least each
+ * quarter.
  */
 #define RMPP_RX_ACK_MAX		32
-#define RMPP_RX_ACK_SMOOTH	64
+#define RMPP_RX_ACK_SMOOTH	128
 #define RMPP_RX_SMOOTH		512
 
 /**

@@ -20,8 +20,8 @@
 /* Segments in flight at first, what the in-tree receiver allows. */
 #define FLIGHT_FIRST		64
 /*
- * Never fewer: a receiver of ours acknowledges each 32nd (RMPP_RX_ACK_MAX),
- * and with twice as many one lost acknowledgment does no harm.
+ * Never fewer: once segments get lost a receiver of ours acknowledges each 32nd
+ * (RMPP_RX_ACK_MAX), and with twice as many one lost ACK does no harm.
  */
 #define FLIGHT_MIN		64
 #define FLIGHT_MAX		4096

@@ -47,11 +47,11 @@ static void acks_of_smooth_transfer(struct kunit *test)
 			continue;
 		if (seg > 1 && seg <= RMPP_RX_SMOOTH)
 			KUNIT_EXPECT_EQ(test, seg - last, 32u);
-		else if (seg > RMPP_RX_SMOOTH + 64)
-			KUNIT_EXPECT_EQ(test, seg - last, 64u);
+		else if (seg > RMPP_RX_SMOOTH + 128)
+			KUNIT_EXPECT_EQ(test, seg - last, 128u);
 		last = seg;
 	}
-	KUNIT_EXPECT_GT(test, last, 1500u - 64);
+	KUNIT_EXPECT_GT(test, last, 1500u - 128);
 
 	EXPECT_VERDICT(test, give(env, data_packet(1500, 2000, 220)),
 		       RMPP_RX_ACK);
