@@ -2,7 +2,7 @@
 /*
  * One port of ib_hwsim and the node of ibsim's net that it is.
  *
- * Nothing here waits for ibsim but bridge_plug_in() and bridge_pull_out():
+ * Nothing here waits for ibsim but to plug in a port and to lose one:
  * ibsim does not go on before its MADs have been taken, so that each would
  * wait for the other.
  */
@@ -32,15 +32,41 @@ static const enum ibsim_type question[] = {
 	IBSIM_GET_PKEYS,
 };
 
+/*
+ * The device has gone. Its socket for MADs goes first: ibsim would wait for it
+ * to be read, and we wait for ibsim's answers.
+ */
+static void lose(struct port *port)
+{
+	struct ibsim_ctl answer;
+	int issm = 0;
+
+	if (port->gone)
+		return;
+	port->gone = true;
+	close(port->mads.fd);
+	close(port->raw.fd);
+	if (port->asked)
+		ibsim_wait(&port->sim, &answer);
+	ibsim_call(&port->sim, IBSIM_SET_ISSM, &issm, sizeof(issm), &answer);
+	ibsim_call(&port->sim, IBSIM_DISCONNECT, NULL, 0, &answer);
+	close(port->ctl.fd);
+	port->asked = 0;
+	port->want = 0;
+}
+
 /* The port receives a MAD, or its SMA does. */
 static void write_frame(struct port *port, struct ib_hwsim_frame *frame)
 {
+	if (port->gone)
+		return;
 	frame->len = MAD_LEN;
 	if (write(port->raw.fd, frame, IB_HWSIM_FRAME_LEN(MAD_LEN)) >= 0)
 		return;
 	if (errno == ENODEV)
-		die(port, "the device has gone");
-	port->count.refused++;
+		lose(port);
+	else
+		port->count.refused++;
 }
 
 static void tell_sma(struct port *port, __u8 method, __u16 attr,
@@ -81,7 +107,7 @@ static void ask_next(struct port *port)
 	const void *data = NULL;
 	size_t i, len = 0;
 
-	if (port->asked || !port->want)
+	if (port->asked || !port->want || port->gone)
 		return;
 	i = __builtin_ctz(port->want);
 	if (1U << i == WANT_SET_ISSM) {
@@ -223,8 +249,10 @@ static void raw_ready(struct port *port)
 		len = read(port->raw.fd, &frame, sizeof(frame));
 		if (len < 0 && errno == EAGAIN)
 			return;
-		if (len <= 0)
-			die(port, "the device has gone");
+		if (len <= 0) {
+			lose(port);
+			return;
+		}
 		if (frame.flags & (IB_HWSIM_FROM_SMA | IB_HWSIM_PORT_EVENT)) {
 			heard_of_port(port, &frame);
 			continue;
@@ -268,7 +296,7 @@ static void mads_ready(struct port *port)
 	enum mad_news news;
 	int i;
 
-	for (i = 0; i < BATCH; i++) {
+	for (i = 0; i < BATCH && !port->gone; i++) {
 		if (recv(port->sim.mads, &request, sizeof(request), 0) !=
 		    sizeof(request))
 			break;
@@ -285,7 +313,7 @@ static void mads_ready(struct port *port)
 		else if (news == MAD_SOME_PORT)
 			port->news = true;
 	}
-	if (port->holding)
+	if (port->holding && !port->gone)
 		hold(port, !send_held(port));
 }
 
@@ -316,20 +344,14 @@ void bridge_plug_in(struct port *port)
 }
 
 /**
- * bridge_pull_out() - leave ibsim, and the port as one without a cable
+ * bridge_pull_out() - leave the port as one without a cable, and ibsim
  * @port: the port, for which nothing is done any more
  */
 void bridge_pull_out(struct port *port)
 {
-	struct ibsim_ctl answer;
-	int issm = 0;
-
-	if (port->asked)
-		ibsim_wait(&port->sim, &answer);
-	if (port->is_sm)
-		ibsim_call(&port->sim, IBSIM_SET_ISSM, &issm, sizeof(issm),
-			   &answer);
-	ibsim_call(&port->sim, IBSIM_DISCONNECT, NULL, 0, &answer);
+	if (port->gone)
+		return;
 	mad_set_down(port->info);
 	tell_sma(port, MAD_SET, MAD_PORT_INFO, port->info);
+	lose(port);
 }

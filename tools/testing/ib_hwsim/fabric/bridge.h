@@ -59,6 +59,7 @@ enum want {
  * @pkeys: P_Key table, the same way
  * @is_sm: the kernel's IsSM bit
  * @set_issm: what was asked with WANT_SET_ISSM
+ * @gone: with its device; nothing is open any more
  * @news: a MAD has changed a port, which may be one of ours
  * @count: MADs; unreachable: that ibsim took nowhere, unfit: that it cannot
  *	take, refused: by the kernel; told: changes of attributes
@@ -80,6 +81,7 @@ struct port {
 	__u8 pkeys[MAD_DATA_LEN];
 	bool is_sm;
 	int set_issm;
+	bool gone;
 	bool news;
 	struct {
 		unsigned long to_ibsim, from_ibsim, unreachable, unfit;

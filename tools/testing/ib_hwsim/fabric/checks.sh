@@ -277,6 +277,19 @@ check_takeover()
 	check_issm "$3" "$3"
 }
 
+# check_removal DEVICE OTHER: the device goes under its programs; its node stays
+# in the net, but is no subnet manager any more.
+check_removal()
+{
+	lid=$(check_lid "$1")
+	echo "${1#hwsim}" >/sys/bus/ib_hwsim/del_device || return
+	! fab_has_node "$1" || return
+	sleep 1
+	smpquery -C "$2" nodedesc "$lid" || return
+	smpquery -C "$2" portinfo "$lid" 1 >$fab/portinfo || return
+	! grep 'IsSM$' $fab/portinfo
+}
+
 # check_osmtest DEVICE FLOW...: a flow that comes to its end by itself.
 check_osmtest()
 {

@@ -11,7 +11,7 @@
 # shellcheck source=tools/testing/ib_hwsim/fabric/checks.sh
 . /xt/checks.sh
 
-status=0
+failures=0
 
 # now: seconds since the guest was booted.
 now()
@@ -35,7 +35,7 @@ run()
 	else
 		sed 's/^/  /' /tmp/said
 		echo "  FAILED: $*"
-		status=1
+		failures=$((failures + 1))
 	fi
 	echo "$begun $(now)" | awk '{ printf "  (%.1f s)\n", $2 - $1 }'
 }
@@ -103,9 +103,9 @@ run "A second OpenSM, on another node" standby
 run "osmtest, on a fabric of 20 nodes" osmtests
 fab_stop
 
-if [ "$status" = 0 ]; then
+if [ "$failures" = 0 ]; then
 	heading "All as it should be, after $(now) s"
 else
 	heading "Something went wrong above"
 fi
-exit "$status"
+exit "$failures"

@@ -139,6 +139,8 @@ static void tick(void)
 	struct port *port;
 
 	for (port = ports; port < ports + port_count; port++) {
+		if (port->gone)
+			continue;
 		bridge_check(port);
 		bridge_want(port, WANT_NEWS);
 		bridge_ask_kernel(port);
@@ -164,7 +166,8 @@ static void serve_once(long until)
 	count = epoll_wait(poller, events, 16, wait > 0 ? wait : 0);
 	for (i = 0; i < count; i++) {
 		source = events[i].data.ptr;
-		source->ready(source->port);
+		if (!source->port || !source->port->gone)
+			source->ready(source->port);
 	}
 }
 
