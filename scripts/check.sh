@@ -54,7 +54,7 @@ run_kunit()
 
 run_plans()
 {
-	python3 $qemu/run.py --jobs 3 all
+	python3 $qemu/run.py --jobs 3 --changed all
 }
 
 for stage in $(echo "$@" | tr + ' '); do

@@ -17,6 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import again
 import build
 import guest
 import initramfs
@@ -51,7 +52,8 @@ class Parts:
         tree = initramfs.skeleton()
         initramfs.add_programs(tree, plan.commands)
         initramfs.add_modules(tree, profile)
-        if plan.module != "none":
+        if plan.module == "ours" or \
+                (plan.module == "intree" and again.concerns_us(plan)):
             for name, data in self.get(
                     ("module", profile, plan.module == "ours"),
                     self._module, profile, plan):
@@ -108,10 +110,13 @@ class Parts:
             tree.copy(host, path)
 
 
-async def run_plan(plan, parts, watch=None):
-    """Boot the guest, or guests; (results, outcome, folder of the logs)."""
+async def run_plan(plan, parts, watch=None, repeat=True):
+    """Boot the guest, or guests; (results, outcome, folder of the logs).
+
+    Not repeat: what has passed as it is, without our module, is not run again.
+    """
     if not plan.far:
-        return await run_guest(plan, parts, watch)
+        return await run_guest(plan, parts, watch, repeat=repeat)
     with tempfile.TemporaryDirectory() as wire:
         near, far = await asyncio.gather(
             run_guest(plan, parts, watch, wire),
@@ -121,7 +126,7 @@ async def run_plan(plan, parts, watch=None):
     return results, near[1], near[2]
 
 
-async def run_guest(plan, parts, watch=None, wire=None):
+async def run_guest(plan, parts, watch=None, wire=None, repeat=True):
     """Boot one guest; wire is the folder of the wire it is on, if any."""
     where = RESULTS / f"{plan.name.replace('/', '_')}-{os.getpid()}"
     shutil.rmtree(where, ignore_errors=True)
@@ -140,16 +145,31 @@ async def run_guest(plan, parts, watch=None, wire=None):
                          plan.append,
                          wire and guest.wire_end(wire, plan.end))
     (where / "command").write_text(" ".join(args) + "\n")
+    word = None
+    if not repeat and not again.concerns_us(plan):
+        word = again.key(plan, initrd, args, where)
+        results = again.recall(word)
+        if results:
+            initrd.unlink()
+            return results, None, where
     outcome = await guest.boot(args, where, plan.timeout, watch)
     initrd.unlink()
-    return verdict.judge(plan, outcome), outcome, where
+    results = verdict.judge(plan, outcome)
+    if word:
+        again.keep(word, results)
+    return results, outcome, where
 
 
 def report(plan, results, outcome, where):
     """Print what came of a plan: failures with reasons, the rest as sums."""
     counts = {s: sum(r.status == s for r in results)
               for s in (PASS, FAIL, SKIP)}
-    seconds = f"{outcome.seconds:.0f} s" if outcome else "not booted"
+    if outcome:
+        seconds = f"{outcome.seconds:.0f} s"
+    elif counts[FAIL]:
+        seconds = "not booted"
+    else:
+        seconds = "as it was when it last ran: nothing has changed"
     word = "not ok" if counts[FAIL] else "ok"
     print(f"{word} {plan.name} ({plan.kernel}, {plan.module}): "
           f"{counts[PASS]} passed, {counts[FAIL]} failed, "
@@ -175,7 +195,7 @@ def _timings():
         return {}
 
 
-async def run_all(todo, jobs, strict):
+async def run_all(todo, jobs, strict, repeat):
     """Run plans, longest first, at most jobs at a time; the sums."""
     times, parts = _timings(), Parts(strict)
     todo.sort(key=lambda p: -times.get(p.name, p.timeout))
@@ -184,7 +204,8 @@ async def run_all(todo, jobs, strict):
 
     async def one(plan):
         async with slots:
-            results, outcome, where = await run_plan(plan, parts)
+            results, outcome, where = await run_plan(plan, parts,
+                                                     repeat=repeat)
             for status, count in report(plan, results, outcome, where).items():
                 total[status] += count
             if outcome:
@@ -263,6 +284,9 @@ def options():
                         help="name in plans/, path of a .plan, or 'all'")
     parser.add_argument("--jobs", type=int, default=2,
                         help="guests at a time (2)")
+    parser.add_argument("--changed", action="store_true",
+                        help="do not repeat what passed, is the same, and "
+                        "does not have our module in it")
     parser.add_argument("--keep-going", action="store_true",
                         help="leave out programs that do not build")
     parser.add_argument("--list", action="store_true", help="list the plans")
@@ -313,7 +337,7 @@ def main():
     except plans.PlanError as error:
         sys.exit(f"run.py: {error}")
     total = asyncio.run(run_all(todo, max(1, args.jobs),
-                                not args.keep_going))
+                                not args.keep_going, not args.changed))
     print(f"{total[PASS]} passed, {total[FAIL]} failed, {total[SKIP]} skipped")
     return 1 if total[FAIL] else 0
 

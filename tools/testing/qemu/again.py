@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Plans that need not run again, as nothing they are made of has changed.
+
+Only those that do not have our module in their guest, that is those about the
+in-tree one and about the test devices: of them the outcome says nothing about
+a change of the module. Only what has passed is kept, and only for the very
+same initramfs, kernel, QEMU command line and judge.
+"""
+
+import dataclasses
+import hashlib
+import json
+import re
+
+from build import WORK
+from ktap import FAIL, Result
+from plan import QEMU_DIR
+
+KEPT = WORK / "passed"
+
+
+def concerns_us(plan):
+    """Is our module in the guest?"""
+    return "ours" in (plan.module, plan.far) or any(
+        re.search(r"\bours\b", command) for _, command in plan.tests)
+
+
+def key(plan, initrd, args, where):
+    """What the outcome depends on, as one word."""
+    digest = hashlib.sha256()
+    with open(initrd, "rb") as data:
+        while block := data.read(1 << 20):
+            digest.update(block)
+    digest.update(" ".join(args).replace(str(where), "").encode())
+    digest.update(repr((plan.timeout, plan.allow, plan.require_splat,
+                        plan.expect_crash, plan.tests)).encode())
+    if plan.expect_fail:
+        digest.update(plan.expect_fail.read_bytes())
+    for source in sorted(QEMU_DIR.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:24]
+
+
+def recall(word):
+    """The results of the run that this would repeat, or None."""
+    try:
+        kept = json.loads((KEPT / word).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return [Result(**result) for result in kept]
+
+
+def keep(word, results):
+    """Remember a run in which nothing failed."""
+    if any(r.status == FAIL for r in results):
+        return
+    KEPT.mkdir(parents=True, exist_ok=True)
+    fresh = KEPT / f"{word}.new"
+    fresh.write_text(json.dumps([dataclasses.asdict(r) for r in results]))
+    fresh.rename(KEPT / word)
