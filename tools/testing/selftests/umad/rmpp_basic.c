@@ -52,19 +52,6 @@ FIXTURE_VARIANT_ADD(rmpp, devmgmt) {
 	.mgmt_class = CLASS_DEVMGMT,
 };
 
-static int path_find(struct test_port *port, struct test_port *peer,
-		     struct test_port *path)
-{
-	int ret = umad_port_find(port);
-
-	if (!ret)
-		ret = rmpp_peer_port(peer);
-	*path = *port;
-	memcpy(path->gid, peer->gid, sizeof(path->gid));
-	path->lid = peer->lid;
-	return ret;
-}
-
 FIXTURE_SETUP(rmpp)
 {
 	struct rmpp_agent agent = {
@@ -73,7 +60,7 @@ FIXTURE_SETUP(rmpp)
 		.rmpp_version = 1,
 	};
 
-	ASSERT_EQ(0, path_find(&self->port, &self->peer, &self->path));
+	ASSERT_EQ(0, rmpp_path_find(&self->port, &self->peer, &self->path));
 	/* What the test before has sent may still be on the wire, twice. */
 	if (getenv("UMAD_PEER"))
 		sleep_ms(50);

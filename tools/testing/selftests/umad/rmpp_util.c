@@ -415,6 +415,20 @@ int rmpp_peer_port(struct test_port *peer)
 	return ret;
 }
 
+/* Both ends, and the port of the client with the server's GID to write to. */
+int rmpp_path_find(struct test_port *port, struct test_port *peer,
+		   struct test_port *path)
+{
+	int ret = umad_port_find(port);
+
+	if (!ret)
+		ret = rmpp_peer_port(peer);
+	*path = *port;
+	memcpy(path->gid, peer->gid, sizeof(path->gid));
+	path->lid = peer->lid;
+	return ret;
+}
+
 /* Sets a parameter of the module; returns what it was, or an errno. */
 long rmpp_param_set(const char *name, long value)
 {

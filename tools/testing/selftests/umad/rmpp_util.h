@@ -119,6 +119,8 @@ int raw_wait_seg(struct rmpp_raw *raw, uint8_t type, uint32_t seg,
 bool raw_never(struct rmpp_raw *raw, unsigned int types, int ms);
 
 int rmpp_peer_port(struct test_port *peer);
+int rmpp_path_find(struct test_port *port, struct test_port *peer,
+		   struct test_port *path);
 long rmpp_param_set(const char *name, long value);
 
 #endif /* RMPP_UTIL_H */
