@@ -47,8 +47,9 @@ build()
 	build_copy=$work/$2
 	shift 2
 	"$here/module-copy.sh" "$build_copy" tools/testing/kunit \
-		tools/testing/ib_hwsim
-	for build_from in "$build_copy" "$build_copy/tools/testing/ib_hwsim"; do
+		tools/testing/ib_hwsim tools/testing/rmpp_peer
+	for build_from in "$build_copy" "$build_copy/tools/testing/ib_hwsim" \
+		"$build_copy/tools/testing/rmpp_peer"; do
 		# Headers without vmlinux: no BTF, and no message about that.
 		make -s -j"$(nproc)" -C "$build_kdir" M="$build_from" \
 			CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
@@ -154,12 +155,11 @@ other_versions()
 }
 
 kdir=$(readlink -f "$("$here/kernel-cache.sh" stock-6.1)/kdir")
-check "static: gcc W=1" build "$kdir" w1 W=1 || :
-check "static: sparse" build "$kdir" sparse C=2 CF=-D__CHECK_ENDIAN__ || :
-kdir=$("$here/kernel-cache.sh" debug-6.1)/kdir
-check "static: gcc W=1, with KUnit" build "$kdir" kw1 W=1 UMAD_KUNIT=m || :
-check "static: sparse, with KUnit" build "$kdir" ksparse UMAD_KUNIT=m C=2 \
+check "static: gcc W=1, sparse" build "$kdir" stock W=1 C=2 \
 	CF=-D__CHECK_ENDIAN__ || :
+kdir=$("$here/kernel-cache.sh" debug-6.1)/kdir
+check "static: gcc W=1, sparse, with KUnit" build "$kdir" debug UMAD_KUNIT=m \
+	W=1 C=2 CF=-D__CHECK_ENDIAN__ || :
 check "static: checkpatch --strict" run_checkpatch || :
 check "static: kernel-doc -Wall" run_kernel_doc || :
 check "static: shellcheck" run_shellcheck || :
