@@ -143,8 +143,9 @@ forgotten_tests()
 		name=$(basename "$file" .c)
 		cat tools/testing/qemu/plans/*.plan \
 			tools/testing/qemu/plans/long/*.plan \
-			tools/testing/qemu/plans/*.inc | grep -v '^#' |
-			grep -q "\./$name\b" || echo "$file"
+			tools/testing/qemu/plans/*.inc |
+			grep -Eq "^(test .*|[[:blank:]].*)\./$name\b" ||
+			echo "$file"
 	done
 }
 

@@ -4,6 +4,7 @@
 #include "rmpp_recv.h"
 
 #include <linux/err.h>
+#include <linux/lockdep.h>
 #include <linux/memcontrol.h>
 #include <linux/moduleparam.h>
 #include <linux/rhashtable.h>
@@ -197,19 +198,31 @@ out:
 	return ret;
 }
 
-/*
- * Its response was refused, and its sender told so: a request with a deadline
- * waits for another, one without hears now that nothing will come.
+/**
+ * umad_rmpp_end_for_ever() - a response will not be completed
+ * @send: the request that waits for it
+ * @status: RMPPStatus, for the trace
+ * @finish: set if umad_send_finish() is to be called, without the lock
+ *
+ * A request with a deadline may still be answered anew; one without hears now
+ * that nothing will come.
+ * Context: process, &umad_file.lock held; does not sleep.
  */
-static void end_for_ever(struct umad_send *send)
+void umad_rmpp_end_for_ever(struct umad_send *send, u8 status, bool *finish)
+{
+	lockdep_assert_held(&send->file->lock);
+	if (send->txn.state == UMAD_TXN_WAIT &&
+	    send->txn.timeout == UMAD_TXN_FOREVER)
+		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, status,
+			       ktime_get(), finish);
+}
+
+static void refuse_response(struct umad_send *send)
 {
 	bool finish = false;
 
 	spin_lock(&send->file->lock);
-	if (send->txn.state == UMAD_TXN_WAIT &&
-	    send->txn.timeout == UMAD_TXN_FOREVER)
-		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED,
-			       IB_MGMT_RMPP_STATUS_RESX, ktime_get(), &finish);
+	umad_rmpp_end_for_ever(send, IB_MGMT_RMPP_STATUS_RESX, &finish);
 	spin_unlock(&send->file->lock);
 	if (finish)
 		umad_send_finish(send);
@@ -258,7 +271,7 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 		return rx;
 	}
 	if (rx && rx->send && ret != -ESHUTDOWN)
-		end_for_ever(rx->send);
+		refuse_response(rx->send);
 	if (rx)
 		umad_rmpp_rx_put(rx);
 	if (ret == -ENOENT) {

@@ -381,7 +381,7 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 
 /*
  * It will not be completed. Its sender may begin again, until the deadline of
- * the request that it answers; one without hears now that nothing will come.
+ * the request that it answers.
  */
 static void end_unreceived(struct umad_rmpp_rx *rx, bool refused, bool *finish)
 {
@@ -389,10 +389,8 @@ static void end_unreceived(struct umad_rmpp_rx *rx, bool refused, bool *finish)
 
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_UNRECEIVED);
-	if (rx->send && rx->send->txn.state == UMAD_TXN_WAIT &&
-	    rx->send->txn.timeout == UMAD_TXN_FOREVER)
-		umad_send_step(rx->send, UMAD_TXN_EV_UNDELIVERED,
-			       rx->engine.status, ktime_get(), finish);
+	if (rx->send)
+		umad_rmpp_end_for_ever(rx->send, rx->engine.status, finish);
 }
 
 /* Do what the engine says, set its timer, and let it go if it is dead. */

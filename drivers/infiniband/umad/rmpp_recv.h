@@ -106,6 +106,7 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
 					const struct rmpp_packet *packet,
 					const struct umad_rmpp_key *key);
+void umad_rmpp_end_for_ever(struct umad_send *send, u8 status, bool *finish);
 void umad_rmpp_rx_answer_work(struct work_struct *work);
 void umad_rx_msg_release(struct umad_msg *msg);
 void umad_rmpp_rx_data(struct umad_agent *agent,

@@ -3,9 +3,9 @@
 #
 # "guest.sh MODULE [peer]", in a guest with the setup step rxe-pair: loads
 # ib_umad (ours, intree) and runs bench_rmpp over one wire after another; with
-# "peer" bench_peer, whose other end is ib_core's own RMPP, whatever the module. Fails if what
-# is sent does not cross the wire, not if a message does not arrive: that is for
-# table.awk to say.
+# "peer" bench_peer, whose other end is ib_core's own RMPP, whatever the module.
+# Fails if what is sent does not cross the wire, not if a message does not arrive:
+# that is for table.py to say.
 
 # shellcheck source=tools/testing/qemu/guest/lib.sh
 . /xt/lib.sh

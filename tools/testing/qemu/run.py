@@ -52,8 +52,7 @@ class Parts:
         tree = initramfs.skeleton()
         initramfs.add_programs(tree, plan.commands)
         initramfs.add_modules(tree, profile)
-        if plan.module == "ours" or \
-                (plan.module == "intree" and again.concerns_us(plan)):
+        if plan.module != "none" and again.concerns_us(plan):
             for name, data in self.get(
                     ("module", profile, plan.module == "ours"),
                     self._module, profile, plan):
