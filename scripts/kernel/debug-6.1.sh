@@ -38,7 +38,10 @@ profile_build()
 	# The C code of the PVH entry, and the memcmp it calls, run before KASAN
 	# has its shadow memory (CONFIG_AMD_MEM_ENCRYPT exempts string.o too).
 	make -C build -j"$(nproc)" vmlinux modules \
-		KASAN_SANITIZE_enlighten.o=n KASAN_SANITIZE_string.o=n
+		KASAN_SANITIZE_enlighten.o=n KASAN_SANITIZE_string.o=n \
+		KASAN_SANITIZE_kmemleak.o=n KASAN_SANITIZE_lockdep.o=n \
+		KASAN_SANITIZE_debugobjects.o=n KASAN_SANITIZE_stacktrace.o=n \
+		KASAN_SANITIZE_unwind_frame.o=n KASAN_SANITIZE_extable.o=n
 	make -C build -s kernelrelease >release
 	make -C build modules_install INSTALL_MOD_PATH="$PWD"
 	rm "lib/modules/$(cat release)/build" "lib/modules/$(cat release)/source"

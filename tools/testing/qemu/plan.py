@@ -29,7 +29,7 @@ class Plan:
     module: str = "ours"
     module_args: str = ""
     smp: int = 2
-    mem: str = "1G"
+    mem: str = "512M"
     accel: str = "auto"
     timeout: int = 300
     teardown: bool = True
@@ -44,6 +44,7 @@ class Plan:
     end: int = 0                    # 1 in the second guest
     # Folders whose Makefile makes programs for /opt/umad.
     programs: list = field(default_factory=lambda: [SELFTESTS])
+    all_programs: bool = False      # also those that no test names
     # Folders whose Kbuild makes test modules for /lib/umad.
     modules: list = field(default_factory=list)
     # Programs of the host to put in besides initramfs.PROGRAMS.
@@ -59,6 +60,14 @@ class Plan:
         if self.panic_on_warn is not None:
             return self.panic_on_warn
         return not self.allow and not self.require_splat
+
+    def wants(self, program):
+        """Does a test, or a file it may run, name this program?"""
+        word = re.compile(rf"(?<![\w-]){re.escape(program)}(?![\w-])")
+        return self.all_programs or any(
+            word.search(text) for text in
+            [*(command for _, command in self.tests),
+             *(host.read_text("utf-8", "replace") for host, _ in self.files)])
 
     def far_side(self):
         """The plan of the second guest."""

@@ -68,8 +68,9 @@ class Parts:
             for name, data in self.get("demo", build.demo):
                 tree.blob(f"opt/umad/{name}", data, 0o755)
         for folder in plan.programs:
-            made = self.get(("programs", folder), build.programs, folder,
-                            self.strict)
+            made = [p for p in self.get(("programs", folder), build.programs,
+                                        folder, self.strict)
+                    if plan.wants(p[0])]
             for name, _, data in made:
                 tree.blob(f"opt/umad/{name}", data, 0o755)
             for host in initramfs.libraries(path for _, path, _ in made):
@@ -164,7 +165,9 @@ def report(plan, results, outcome, where):
     counts = {s: sum(r.status == s for r in results)
               for s in (PASS, FAIL, SKIP)}
     if outcome:
-        seconds = f"{outcome.seconds:.0f} s"
+        seconds = f"{outcome.seconds:.0f} s ({outcome.cpu:.0f} s of CPU)"
+        if outcome.boots > 1:
+            seconds += ", came up at the second boot"
     elif counts[FAIL]:
         seconds = "not booted"
     else:
@@ -231,7 +234,7 @@ def adhoc(args):
                       mem=args.mem, accel=args.accel, timeout=args.timeout,
                       setup=[s for s in args.setup if s != "none"],
                       allow=args.allow, panic_on_warn=False,
-                      tests=[("cmd", args.cmd)])
+                      all_programs=True, tests=[("cmd", args.cmd)])
     plan.modules = args.modules
     plan.commands = args.commands
     for pair in args.file:
@@ -300,7 +303,7 @@ def options():
     one.add_argument("--setup", action="append", default=[],
                      help="a step of guest/setup/, such as rxe")
     one.add_argument("--smp", type=int, default=2)
-    one.add_argument("--mem", default="1G")
+    one.add_argument("--mem", default="512M")
     one.add_argument("--accel", default="auto",
                      choices=("auto", "tcg", "icount"))
     one.add_argument("--timeout", type=int, default=300, help="seconds")

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Unit tests of guest.py: which guest is started a second time?"""
+
+import asyncio
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import guest
+
+SECOND_TIME = "[ -e again ] || { : >again; exec sleep 60; }; "
+REPORTS = "echo XT-START >report.log; "
+
+
+class SecondBoot(unittest.TestCase):
+    """A shell plays QEMU, in the folder of the logs."""
+
+    def boot(self, script, timeout=3):
+        """The outcome of a guest that does this."""
+        with tempfile.TemporaryDirectory() as where, \
+                mock.patch.object(guest, "BOOT_SECONDS", 1):
+            return asyncio.run(guest.boot(
+                ["sh", "-c", f"cd {where}; : >console.log; {script}"],
+                Path(where), timeout))
+
+    def test_no_second_boot(self):
+        """One that comes up at once."""
+        outcome = self.boot(REPORTS + "exit 85")
+        self.assertEqual((outcome.status, outcome.boots), (85, 1))
+
+    def test_hang_in_boot(self):
+        """One that hangs before its init has reported."""
+        outcome = self.boot(SECOND_TIME + REPORTS + "exit 85")
+        self.assertEqual((outcome.status, outcome.boots), (85, 2))
+        self.assertIn("XT-START", outcome.report)
+
+    def test_hangs_both_times(self):
+        """One that never comes up fails."""
+        outcome = self.boot("exec sleep 60")
+        self.assertTrue(outcome.timed_out)
+        self.assertEqual(outcome.boots, 2)
+
+    def test_hang_later(self):
+        """One that hangs with the module in it is not started again."""
+        outcome = self.boot(REPORTS + "exec sleep 60")
+        self.assertTrue(outcome.timed_out)
+        self.assertEqual(outcome.boots, 1)
+
+    def test_panic_in_boot(self):
+        """Nor one whose kernel has said that it died."""
+        outcome = self.boot("echo 'Kernel panic' >console.log; exec sleep 60")
+        self.assertTrue(outcome.timed_out)
+        self.assertEqual(outcome.boots, 1)
+
+    def test_short_limit(self):
+        """The plan's own limit comes first."""
+        outcome = self.boot("exec sleep 60", timeout=0.5)
+        self.assertTrue(outcome.timed_out)
+        self.assertEqual(outcome.boots, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
