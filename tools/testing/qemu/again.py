@@ -4,19 +4,21 @@
 Only those that do not have our module in their guest, that is those about the
 in-tree one and about the test devices: of them the outcome says nothing about
 a change of the module. Only what has passed is kept, and only for the very
-same initramfs, kernel, QEMU command line and judge.
+same initramfs, kernel, QEMU command line and judge; any checkout may use it.
 """
 
 import dataclasses
 import hashlib
 import json
 import re
+import time
 
-from build import WORK
 from ktap import FAIL, Result
 from plan import QEMU_DIR
+from products import CACHE
 
-KEPT = WORK / "passed"
+KEPT = CACHE / "passed"
+KEPT_SECONDS = 30 * 24 * 3600
 
 
 def concerns_us(plan):
@@ -43,8 +45,11 @@ def key(plan, initrd, args, where):
 
 def recall(word):
     """The results of the run that this would repeat, or None."""
+    path = KEPT / word
     try:
-        kept = json.loads((KEPT / word).read_text(encoding="utf-8"))
+        if path.stat().st_mtime < time.time() - KEPT_SECONDS:
+            return None
+        kept = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return [Result(**result) for result in kept]

@@ -3,7 +3,8 @@
 
 Kernels come from scripts/kernel-cache.sh; the module is built in a copy of
 the sources per profile, programs once. Several runners may do so at the
-same time: each product has a lock.
+same time: each product has a lock. What came of it is kept by what it was
+made of, so that another checkout of the same sources need not make it again.
 """
 
 import contextlib
@@ -15,13 +16,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+import products
 from plan import ROOT
+from products import CACHE
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME")
-             or Path.home() / ".cache") / "ib-umad"
 # Two checkouts do not share what is built from them.
 WORK = CACHE / "work" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
 SPLAT_MOD = "tools/testing/qemu/splat_mod"
+# Test programs share sources across their folders.
+PROGRAM_SOURCES = [f"tools/testing/{folder}" for folder in
+                   ("selftests", "ib_hwsim", "bench")]
 
 
 class BuildError(Exception):
@@ -80,28 +84,35 @@ def has_kunit(profile_dir):
 def module(profile_dir):
     """ib_umad.ko, and the KUnit modules where the kernel has KUnit.
 
-    Returns (name, bytes) pairs, read while no other runner can rebuild them.
+    Returns (name, path, bytes) of each.
     """
     if not (ROOT / "Kbuild").exists():
         raise BuildError("the module has no sources yet")
     where = WORK / "module" / profile_dir.name
-    with lock(f"module-{profile_dir.name}"):
+    kunit = has_kunit(profile_dir) and \
+        any((ROOT / "tools/testing/kunit" / f).exists()
+            for f in ("Kbuild", "Makefile"))
+
+    def make():
         _run([ROOT / "scripts/module-copy.sh", where, "tools/testing/kunit"],
              "copying sources")
-        kunit = has_kunit(profile_dir) and \
-            any((ROOT / "tools/testing/kunit" / f).exists()
-                for f in ("Kbuild", "Makefile"))
         built = _kbuild(profile_dir, where, "the module",
                         *(["UMAD_KUNIT=m"] if kunit else []))
         return [(ko.name, _stripped(ko)) for ko in built
                 if kunit or "kunit" not in str(ko.relative_to(where))]
+
+    with lock(f"module-{profile_dir.name}"):
+        return products.kept("module", products.digest(
+            ["Kbuild", "VERSION", "drivers", "include", "tools/testing/kunit"],
+            profile_dir.name), make)
 
 
 def test_modules(profile_dir, folder):
     """The modules a folder's Kbuild makes, as module() returns them."""
     name = folder.replace("/", "-")
     where = WORK / name / profile_dir.name
-    with lock(f"{name}-{profile_dir.name}"):
+
+    def make():
         where.mkdir(parents=True, exist_ok=True)
         _run(["rsync", "-rlpc", "--exclude=*.o", "--exclude=*.ko",
               "--exclude=.*.cmd", f"{ROOT / folder}/", where],
@@ -110,18 +121,18 @@ def test_modules(profile_dir, folder):
                         *(["UMAD_KUNIT=m"] if has_kunit(profile_dir) else []))
         return [(ko.name, _stripped(ko)) for ko in built]
 
+    with lock(f"{name}-{profile_dir.name}"):
+        return products.kept(Path(folder).name,
+                     products.digest([folder], profile_dir.name), make)
+
 
 def demo():
     """The program of "make demo", as module() returns its products."""
-    output = WORK / "demo"
-    with lock("demo"):
-        _run(["make", "-s", "-C", ROOT / "tools/testing/demo",
-              f"OUTPUT={output}"], "building the demonstration")
-        return [("umad_demo", (output / "umad_demo").read_bytes())]
+    return programs("tools/testing/demo")
 
 
 def programs(folder, strict=True):
-    """The executables a folder's Makefile makes, as (name, path, bytes).
+    """The executables a folder's Makefile makes, as module() returns them.
 
     Not strict: those that can be built, with a note about the others.
     """
@@ -130,19 +141,31 @@ def programs(folder, strict=True):
         raise BuildError(f"no {makefile}")
     name = folder.replace("/", "-")
     output = WORK / name
-    with lock(name):
+    command = ["make", "-s", f"-j{os.cpu_count()}", "-C", ROOT / folder,
+               f"OUTPUT={output}"]
+    # The kernel's source is 130 MB to fetch: only for those that want it.
+    if "KSRC" in makefile.read_text(encoding="utf-8"):
+        command.append(f"KSRC={kernel('source')}")
+
+    def make():
         output.mkdir(parents=True, exist_ok=True)
-        command = ["make", "-s", f"-j{os.cpu_count()}", "-C", ROOT / folder,
-                   f"OUTPUT={output}"]
-        # The kernel's source is 130 MB to fetch: only for those that want it.
-        if "KSRC" in makefile.read_text(encoding="utf-8"):
-            command.append(f"KSRC={kernel('source')}")
+        _run(command, f"building {folder}")
+        return [(f.name, f.read_bytes()) for f in _executables(output)]
+
+    with lock(name):
         try:
-            _run(command if strict else [*command, "-k"],
-                 f"building {folder}")
+            return products.kept(Path(folder).name, products.digest(
+                ["include", folder, *PROGRAM_SOURCES],
+                folder, command[-1]), make)
         except BuildError as error:
             if strict:
                 raise
             print(f"# {error}", file=sys.stderr)
-        return [(f.name, f, f.read_bytes()) for f in sorted(output.iterdir())
-                if f.is_file() and os.access(f, os.X_OK)]
+        with contextlib.suppress(BuildError):
+            _run([*command, "-k"], f"building the rest of {folder}")
+        return [(f.name, f, f.read_bytes()) for f in _executables(output)]
+
+
+def _executables(folder):
+    return [f for f in sorted(folder.iterdir())
+            if f.is_file() and os.access(f, os.X_OK)]

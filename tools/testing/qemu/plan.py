@@ -32,6 +32,7 @@ class Plan:
     mem: str = "512M"
     accel: str = "auto"
     timeout: int = 300
+    waits: bool = False             # most of its time, so others can run
     teardown: bool = True
     panic_on_warn: bool = None      # None: yes, unless splats are allowed
     append: str = ""
@@ -115,14 +116,16 @@ def _set(plan, path, key, value):
     elif key == "expect_fail":
         plan.expect_fail = here / value
     elif key in ("setup", "allow"):
-        getattr(plan, key).append(value)
+        # Two includes may want the same.
+        if value not in getattr(plan, key):
+            getattr(plan, key).append(value)
     elif key in ("smp", "timeout"):
         setattr(plan, key, int(value))
     elif key in ("modules", "commands"):
         getattr(plan, key).extend(value.split())
     elif key == "programs":
         plan.programs = [] if value == "none" else value.split()
-    elif key in ("teardown", "panic_on_warn"):
+    elif key in ("teardown", "panic_on_warn", "waits"):
         setattr(plan, key, _yes(value))
     elif key in ("module", "far") and \
             value not in ("ours", "intree", "none"):

@@ -22,11 +22,14 @@ import build
 import guest
 import initramfs
 import plan as plans
+import products
 import verdict
 from ktap import FAIL, PASS, SKIP, Result
 
 RESULTS = build.WORK / "results"
-TIMINGS = build.WORK / "timings.json"
+TIMINGS = build.CACHE / "timings.json"
+# What a plan counts as that waits most of its time.
+WAITING = 0.4
 
 
 class Parts:
@@ -53,7 +56,7 @@ class Parts:
         initramfs.add_programs(tree, plan.commands)
         initramfs.add_modules(tree, profile)
         if plan.module != "none" and again.concerns_us(plan):
-            for name, data in self.get(
+            for name, _, data in self.get(
                     ("module", profile, plan.module == "ours"),
                     self._module, profile, plan):
                 tree.blob(f"lib/umad/ours/{name}", data)
@@ -61,11 +64,11 @@ class Parts:
         if any("splat_mod" in command for _, command in plan.tests):
             folders.append(build.SPLAT_MOD)
         for folder in folders:
-            for name, data in self.get(("modules", profile, folder),
+            for name, _, data in self.get(("modules", profile, folder),
                                        build.test_modules, profile, folder):
                 tree.blob(f"lib/umad/{name}", data)
         if any("demo.sh" in command for _, command in plan.tests):
-            for name, data in self.get("demo", build.demo):
+            for name, _, data in self.get("demo", build.demo):
                 tree.blob(f"opt/umad/{name}", data, 0o755)
         for folder in plan.programs:
             made = [p for p in self.get(("programs", folder), build.programs,
@@ -197,23 +200,36 @@ def _timings():
         return {}
 
 
+def _weight(plan):
+    """How much of a guest's share of the processors it uses, roughly."""
+    return WAITING if plan.waits else 1
+
+
 async def run_all(todo, jobs, strict, repeat):
-    """Run plans, longest first, at most jobs at a time; the sums."""
+    """Run plans, longest first, about jobs at a time; the sums."""
     times, parts = _timings(), Parts(strict)
     todo.sort(key=lambda p: -times.get(p.name, p.timeout))
     total = {PASS: 0, FAIL: 0, SKIP: 0}
-    slots = asyncio.Semaphore(jobs)
 
     async def one(plan):
-        async with slots:
-            results, outcome, where = await run_plan(plan, parts,
-                                                     repeat=repeat)
-            for status, count in report(plan, results, outcome, where).items():
-                total[status] += count
-            if outcome:
-                times[plan.name] = round(outcome.seconds, 1)
+        results, outcome, where = await run_plan(plan, parts, repeat=repeat)
+        for status, count in report(plan, results, outcome, where).items():
+            total[status] += count
+        if outcome:
+            times[plan.name] = round(outcome.seconds, 1)
 
-    await asyncio.gather(*(one(plan) for plan in todo))
+    running = {}        # task -> its weight
+    while todo or running:
+        for plan in list(todo):
+            used = sum(running.values())
+            if not running or used + _weight(plan) <= jobs:
+                todo.remove(plan)
+                running[asyncio.create_task(one(plan))] = _weight(plan)
+        done, _ = await asyncio.wait(running,
+                                     return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            del running[task]
+            task.result()
     TIMINGS.write_text(json.dumps(times, indent=1) + "\n")
     return total
 
@@ -326,6 +342,7 @@ def main():
     # An exception, so that no guest is left running.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     forget_old_logs()
+    products.forget_old()
     if args.list:
         print("\n".join(plans.all_names()))
         return 0
