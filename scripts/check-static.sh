@@ -12,6 +12,12 @@ here=$(dirname "$(readlink -f "$0")")
 cd "$here/.."
 
 source=$("$here/kernel-cache.sh" source)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/ib-umad
+export CCACHE_DIR="$cache/ccache"
+mkdir -p "$cache/static"
+# One at a time: they build in the same place.
+exec 9>"$cache/static/lock"
+flock 9
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -40,19 +46,26 @@ shell_files()
 	done || :
 }
 
-# build KDIR NAME VARIABLE...: silent when make has nothing to say.
+# build KDIR NAME VARIABLE...: silent when make has nothing to say. From a fresh
+# copy, which is where that of another checkout was, so that ccache knows what
+# it has seen: it says again what the compiler said.
 build()
 {
 	build_kdir=$1
-	build_copy=$work/$2
+	build_copy=$cache/static/$2
 	shift 2
+	build_cc=$(sed -n 's/^CONFIG_CC_VERSION_TEXT="\([^ "]*\).*/\1/p' \
+		"$build_kdir/.config")
+	rm -rf "$build_copy"
+	mkdir -p "$build_copy"
 	"$here/module-copy.sh" "$build_copy" tools/testing/kunit \
 		tools/testing/ib_hwsim tools/testing/rmpp_peer
 	for build_from in "$build_copy" "$build_copy/tools/testing/ib_hwsim" \
 		"$build_copy/tools/testing/rmpp_peer"; do
 		# Headers without vmlinux: no BTF, and no message about that.
 		make -s -j"$(nproc)" -C "$build_kdir" M="$build_from" \
-			CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
+			CC="ccache $build_cc" CONFIG_DEBUG_INFO_BTF_MODULES= \
+			"$@" modules
 	done
 }
 

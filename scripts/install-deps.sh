@@ -13,7 +13,7 @@ demo="$build busybox-static dash ibverbs-providers ibverbs-utils
 	infiniband-diags iproute2 kmod libibumad-dev python3 qemu-system-x86
 	rdma-core rsync"
 fabric="$demo ibsim-utils opensm"
-check="$fabric bc bison dkms flex gcc-multilib libelf-dev libibmad-dev
+check="$fabric bc bison ccache dkms flex gcc-multilib libelf-dev libibmad-dev
 	libssl-dev linux-source-6.1 perl shellcheck sparse xz-utils"
 
 case ${1:-check} in

@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -38,12 +39,14 @@ class Parts:
     def __init__(self, strict=True):
         self.strict = strict    # programs that do not build are an error
         self.made = {}
+        self.lock = threading.Lock()    # of made
 
     def get(self, key, make, *args):
         """The product key, from make(*args) the first time."""
-        if key not in self.made:
-            self.made[key] = make(*args)
-        return self.made[key]
+        with self.lock:
+            if key not in self.made:
+                self.made[key] = make(*args)
+            return self.made[key]
 
     def kernel(self, profile):
         """Folder of a kernel."""
@@ -135,8 +138,9 @@ async def run_guest(plan, parts, watch=None, wire=None, repeat=True):
     shutil.rmtree(where, ignore_errors=True)
     where.mkdir(parents=True)
     try:
-        tree = parts.tree(plan)
-        vmlinux = parts.kernel(plan.kernel) / "vmlinux"
+        # In a thread: what runs already is to be watched meanwhile.
+        tree, vmlinux = await asyncio.to_thread(
+            lambda: (parts.tree(plan), parts.kernel(plan.kernel) / "vmlinux"))
         accel = plan.accel if plan.accel != "auto" \
             else guest.best_accel(vmlinux)
     except (build.BuildError, RuntimeError, OSError) as error:
