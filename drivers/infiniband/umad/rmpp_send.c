@@ -121,7 +121,7 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 
 	umad_post_free(buf, send->ah);
 	spin_lock(&file->lock);
-	rmpp_tx_sent(&send->rmpp->engine);
+	rmpp_tx_sent(&send->rmpp->engine, ktime_get_ns());
 	if (status != IB_WC_SUCCESS && !send->agent->dying)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
 	spin_unlock(&file->lock);
@@ -191,7 +191,7 @@ static void held(struct umad_send *send, struct ib_mad_send_buf *buf, int err)
 {
 	spin_lock(&send->file->lock);
 	if (!err)
-		rmpp_tx_sent(&send->rmpp->engine);
+		rmpp_tx_sent(&send->rmpp->engine, ktime_get_ns());
 	else if (send->waiting == buf)
 		send->waiting = NULL;
 	/* It may have ended before ib_core knew what to take back. */
@@ -264,7 +264,7 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 				umad_stat_inc(&file->port->stats,
 					      UMAD_STAT_SEND_FAILED);
 				spin_lock(&file->lock);
-				rmpp_tx_sent(&tx->engine);
+				rmpp_tx_sent(&tx->engine, ktime_get_ns());
 				continue;
 			}
 			spin_lock(&file->lock);

@@ -104,6 +104,13 @@ static u32 send_limit(const struct rmpp_tx *tx)
 	return min_t(u64, limit, tx->window_last);
 }
 
+static void post(struct rmpp_tx *tx, u64 now)
+{
+	if (!tx->posted++)
+		tx->posted_at = now;
+	tx->rto_at = now + tx->rto;
+}
+
 static u32 resend(struct rmpp_tx *tx, u32 seg, u64 now)
 {
 	/*
@@ -113,8 +120,7 @@ static u32 resend(struct rmpp_tx *tx, u32 seg, u64 now)
 	if (!tx->doubt || seg == tx->timed_seg)
 		tx->timed_seg = 0;
 	tx->resent++;
-	tx->posted++;
-	tx->rto_at = now + tx->rto;
+	post(tx, now);
 	return seg;
 }
 
@@ -154,8 +160,7 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 		tx->timed_seg = tx->next;
 		tx->timed_at = now;
 	}
-	tx->posted++;
-	tx->rto_at = now + tx->rto;
+	post(tx, now);
 	/* Patience is for the receiver, it does not run while we are slow. */
 	tx->progress_at = now;
 	return tx->next++;
@@ -165,13 +170,21 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_next);
 /**
  * rmpp_tx_sent() - the send queue is done with a segment, sent or not
  * @tx: the sender
+ * @now: the time
  *
- * One that was not sent is as good as lost on the way.
+ * One that was not sent is as good as lost on the way. The deadline may change.
  * Context: any.
  */
-void rmpp_tx_sent(struct rmpp_tx *tx)
+void rmpp_tx_sent(struct rmpp_tx *tx, u64 now)
 {
-	tx->posted--;
+	u64 silence = 0;
+
+	if (--tx->posted)
+		return;
+	/* What it took to send is not the receiver's silence: but ours. */
+	if (tx->posted_at > tx->progress_at)
+		silence = tx->posted_at - tx->progress_at;
+	tx->progress_at = now - silence;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_sent);
 
@@ -443,7 +456,7 @@ void rmpp_tx_timer(struct rmpp_tx *tx, u64 now)
 {
 	if (tx->state != RMPP_TX_SENDING)
 		return;
-	if (now - tx->progress_at >= tx->patience) {
+	if (!tx->posted && now - tx->progress_at >= tx->patience) {
 		fail(tx, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
 		return;
 	}
@@ -470,6 +483,9 @@ u64 rmpp_tx_deadline(const struct rmpp_tx *tx)
 
 	if (tx->state != RMPP_TX_SENDING)
 		return U64_MAX;
+	/* With something posted @rto_at is set, and giving up is put off. */
+	if (tx->posted)
+		return tx->rto_at;
 	return tx->rto_at ? min(tx->rto_at, give_up) : give_up;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_deadline);

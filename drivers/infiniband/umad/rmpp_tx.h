@@ -70,6 +70,7 @@ enum rmpp_reason {
  * @probes: probes sent since something was last acknowledged
  * @probed_at: when the last of them was
  * @posted: segments in the send queue
+ * @posted_at: since when there is one
  * @timed_seg: segment whose round trip is being measured; 0: none
  * @timed_at: when it was sent
  * @srtt: smoothed round trip; 0: not measured yet
@@ -81,7 +82,7 @@ enum rmpp_reason {
  * @rto_at: when to stop waiting; 0: nothing is waited for
  * @rto_max: the most @rto may become
  * @patience: give up when nothing was acknowledged for so long
- * @progress_at: when something was
+ * @progress_at: when something was; later by the time that sending took
  * @resent: segments sent more than once, for the counters
  */
 struct rmpp_tx {
@@ -107,6 +108,7 @@ struct rmpp_tx {
 	u32 probes;
 	u64 probed_at;
 	u32 posted;
+	u64 posted_at;
 	u32 timed_seg;
 	u64 timed_at;
 	u64 srtt;
@@ -124,7 +126,7 @@ struct rmpp_tx {
 void rmpp_tx_init(struct rmpp_tx *tx, u32 segs, u32 window, u32 timeout_ms,
 		  u32 retries, u64 now);
 u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now);
-void rmpp_tx_sent(struct rmpp_tx *tx);
+void rmpp_tx_sent(struct rmpp_tx *tx, u64 now);
 void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 		     u64 now);
 void rmpp_tx_timer(struct rmpp_tx *tx, u64 now);

@@ -180,7 +180,7 @@ static void tx_sent(struct pair *pair)
 	if (pair->profile->intree_tx)
 		intree_tx_sent(&pair->old_tx, pair->now);
 	else
-		rmpp_tx_sent(&pair->tx);
+		rmpp_tx_sent(&pair->tx, pair->now);
 	if (tx_state(pair) == RMPP_TX_SENDING)
 		tx_pump(pair);
 }

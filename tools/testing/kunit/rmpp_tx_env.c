@@ -22,7 +22,7 @@ u32 drain(struct tx_env *env)
 	env->first = 0;
 	env->last = 0;
 	while ((seg = rmpp_tx_next(&env->tx, env->now))) {
-		rmpp_tx_sent(&env->tx);
+		rmpp_tx_sent(&env->tx, env->now);
 		if (!count++)
 			env->first = seg;
 		env->last = seg;

@@ -206,7 +206,7 @@ static void few_in_the_send_queue(struct kunit *test)
 	for (i = 1; i <= RMPP_TX_POSTED_MAX; i++)
 		KUNIT_EXPECT_EQ(test, rmpp_tx_next(&env->tx, env->now), i);
 	KUNIT_EXPECT_EQ(test, rmpp_tx_next(&env->tx, env->now), 0u);
-	rmpp_tx_sent(&env->tx);
+	rmpp_tx_sent(&env->tx, env->now);
 	KUNIT_EXPECT_EQ(test, rmpp_tx_next(&env->tx, env->now), i);
 	KUNIT_EXPECT_EQ(test, rmpp_tx_next(&env->tx, env->now), 0u);
 }
@@ -221,7 +221,7 @@ static void posted_does_not_time_out(struct kunit *test)
 	expire(env);
 	KUNIT_EXPECT_EQ(test, rmpp_tx_next(&env->tx, env->now), 0u);
 	KUNIT_EXPECT_EQ(test, env->tx.rto, rto);
-	rmpp_tx_sent(&env->tx);
+	rmpp_tx_sent(&env->tx, env->now);
 	expire(env);
 	KUNIT_EXPECT_EQ(test, rmpp_tx_next(&env->tx, env->now), 1u);
 	KUNIT_EXPECT_EQ(test, env->tx.rto, 2 * rto);
@@ -334,10 +334,38 @@ static void patience_begins_when_it_is_sent(struct kunit *test)
 	rmpp_tx_next(&env->tx, env->now);
 	env->now += 90 * MS;
 	rmpp_tx_next(&env->tx, env->now);
+	env->now += 500 * MS;
+	rmpp_tx_timer(&env->tx, env->now);
+	KUNIT_EXPECT_EQ(test, (int)env->tx.state, (int)RMPP_TX_SENDING);
+	rmpp_tx_sent(&env->tx, env->now);
+	rmpp_tx_sent(&env->tx, env->now);
 	env->now += 99 * MS;
 	rmpp_tx_timer(&env->tx, env->now);
 	KUNIT_EXPECT_EQ(test, (int)env->tx.state, (int)RMPP_TX_SENDING);
 	env->now += MS;
+	rmpp_tx_timer(&env->tx, env->now);
+	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+}
+
+/* But its silence before that counts, or sending again would never end. */
+static void patience_goes_on_after_sending_again(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+
+	rmpp_tx_init(&env->tx, 1, 1, 1000, 0, env->now);
+	rmpp_tx_next(&env->tx, env->now);
+	rmpp_tx_sent(&env->tx, env->now);
+	env->now += 100 * MS;
+	rmpp_tx_timer(&env->tx, env->now);
+	KUNIT_ASSERT_EQ(test, rmpp_tx_next(&env->tx, env->now), 1u);
+	env->now += 5000 * MS;
+	rmpp_tx_timer(&env->tx, env->now);
+	KUNIT_EXPECT_EQ(test, (int)env->tx.state, (int)RMPP_TX_SENDING);
+	rmpp_tx_sent(&env->tx, env->now);
+	rmpp_tx_timer(&env->tx, env->now + 899 * MS);
+	KUNIT_EXPECT_EQ(test, (int)env->tx.state, (int)RMPP_TX_SENDING);
+	KUNIT_EXPECT_LE(test, rmpp_tx_deadline(&env->tx), env->now + 900 * MS);
+	env->now += 900 * MS;
 	rmpp_tx_timer(&env->tx, env->now);
 	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
 }
@@ -404,6 +432,7 @@ static struct kunit_case rmpp_tx_cases[] = {
 	KUNIT_CASE(silence_ends_it),
 	KUNIT_CASE(patience_is_renewed),
 	KUNIT_CASE(patience_begins_when_it_is_sent),
+	KUNIT_CASE(patience_goes_on_after_sending_again),
 	KUNIT_CASE_PARAM(time_outs_and_retries, attempt_gen_params),
 	{}
 };

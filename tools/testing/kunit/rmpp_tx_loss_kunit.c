@@ -380,7 +380,7 @@ static void resends_wait_for_the_send_queue(struct kunit *test)
 		seg = rmpp_tx_next(&env->tx, env->now);
 		KUNIT_EXPECT_EQ(test, seg, 0u);
 	}
-	rmpp_tx_sent(&env->tx);
+	rmpp_tx_sent(&env->tx, env->now);
 	KUNIT_EXPECT_EQ(test, rmpp_tx_next(&env->tx, env->now), 97u);
 	KUNIT_EXPECT_EQ(test, env->tx.posted, (u32)RMPP_TX_POSTED_MAX);
 }
