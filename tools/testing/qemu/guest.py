@@ -17,7 +17,7 @@ MAGIC = 42
 MAGIC_STATUS = MAGIC << 1 | 1
 PROBE_SECONDS = 5
 # So long init may take to report, if there is to be a second try.
-BOOT_SECONDS = 60
+BOOT_SECONDS = 40
 
 CMDLINE = ("console=ttyS0,115200 panic=-1 oops=panic loglevel=7 "
            "printk.devkmsg=on rdinit=/init net.ifnames=0 kmemleak=on "

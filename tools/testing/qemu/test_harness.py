@@ -94,7 +94,7 @@ def main():
     """Run all, or the guests named on the command line."""
     chosen = sys.argv[1:] or list(GUESTS)
     results = [] if sys.argv[1:] else unit_tests()
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(3) as pool:
         results += zip((f"reported: {name}" for name in chosen),
                        pool.map(run_guest, chosen))
     failed = 0
