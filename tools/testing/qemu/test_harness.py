@@ -22,7 +22,7 @@ GUESTS = {
     "pass": [],
     "panic": ["not ok guest", "QEMU ended with 0", "no XT-DONE",
               "splat in 'test 2 panic'", "Kernel panic", "not ok panic"],
-    "hang": ["not ok guest", "no end within 12 s", "not ok hang",
+    "hang": ["not ok guest", "no end within 30 s", "not ok hang",
              "never came to its end"],
     "cut": ["not ok guest", "no XT-DONE", "not ok cut",
             "planned 2 tests, saw 1"],
