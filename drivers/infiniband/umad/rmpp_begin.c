@@ -119,8 +119,11 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 
 	rx = kzalloc(sizeof(*rx), gfp);
 	msg = kzalloc(sizeof(*msg), gfp);
-	if (msg)
+	if (msg) {
+		/* Whatever becomes of it, it is given back this way. */
+		msg->msg.release = umad_rx_msg_release;
 		msg->msg.body = umad_segbuf_alloc();
+	}
 	set_active_memcg(old);
 	if (!rx || !msg || !msg->msg.body)
 		goto err;

@@ -322,7 +322,6 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 	msg->msg.len = rx->engine.layout.hdr;
 	msg->msg.body_len = rmpp_rx_data_len(&rx->engine);
 	msg->msg.first = rx->engine.layout.hdr + rx->engine.layout.data;
-	msg->msg.release = umad_rx_msg_release;
 	umad_rxq_charge_always(&file->rxq, &msg->msg,
 			       msg->msg.body->bytes + sizeof(*msg));
 	if (umad_rxq_push(&file->rxq, &msg->msg)) {
