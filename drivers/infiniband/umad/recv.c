@@ -251,10 +251,22 @@ static void deliver(struct umad_agent *agent, struct recv_msg *recv)
 	}
 }
 
+/*
+ * A directed route SMP that has not left the host: such a one has no GRH's
+ * place before it. ib_core looks for no request that it answers, and in-tree
+ * delivers it, though the request was written without a time-out.
+ */
+static bool is_local(const struct ib_mad_recv_wc *rwc)
+{
+	return rwc->recv_buf.mad->mad_hdr.mgmt_class ==
+	       IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE && !rwc->recv_buf.grh;
+}
+
 /**
  * umad_recv_handler() - ib_core has received a MAD
  * @core: ib_core's agent
- * @buf: the MAD sent that it answers, or NULL
+ * @buf: the MAD sent that it answers, or NULL; but with a directed route SMP
+ *	that has not left the host, the buffer of whoever has sent that
  * @rwc: the MAD; consumed
  *
  * A response that cannot be kept leaves its request waiting, so that the
@@ -270,6 +282,9 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 
 	if (rwc->wc->status != IB_WC_SUCCESS)
 		goto free;
+	/* Another file's, or another client's: not to be looked into. */
+	if (buf && buf->mad_agent != core)
+		buf = NULL;
 	/* The agent may receive before its registration has returned. */
 	WRITE_ONCE(agent->core, core);
 	if (agent->kernel_rmpp && umad_mad_is_rmpp_active(mad)) {
@@ -277,12 +292,15 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 		goto free;
 	}
 	recv = make_msg(agent, rwc);
-	if (!recv)
+	if (!recv) {
+		if (buf)
+			umad_send_answer_lost(buf, mad);
 		goto free;
+	}
 
 	/* A segment for a program's own RMPP needs no request of ours. */
 	if (ib_response_mad(mad) && !umad_send_answered(agent, buf, mad) &&
-	    !umad_mad_is_rmpp_active(mad)) {
+	    !umad_mad_is_rmpp_active(mad) && !is_local(rwc)) {
 		umad_stat_inc(&agent->file->port->stats,
 			      UMAD_STAT_RECV_UNMATCHED);
 		umad_rxq_free(&agent->file->rxq, &recv->msg);

@@ -181,6 +181,13 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 	return action;
 }
 
+static enum umad_txn_event done_event(const struct umad_send *send, bool ok)
+{
+	if (!ok)
+		return UMAD_TXN_EV_FAILED;
+	return send->answer_lost ? UMAD_TXN_EV_LOST : UMAD_TXN_EV_SENT;
+}
+
 /* ib_core has done with an attempt. */
 static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
@@ -197,9 +204,8 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 		send->waiting = NULL;
 		if (ok && send->txn.state == UMAD_TXN_SEND)
 			umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
-		umad_send_step(send, ok ? UMAD_TXN_EV_SENT :
-					  UMAD_TXN_EV_FAILED,
-			       status, ktime_get(), &finish);
+		umad_send_step(send, done_event(send, ok), status, ktime_get(),
+			       &finish);
 	}
 	if (!ok && !flushed)
 		umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);

@@ -52,6 +52,8 @@ struct umad_report {
  *	protected by &umad_file.lock
  * @mad: the whole MAD, kept only if it may be sent again
  * @mad_len: bytes of @mad
+ * @answer_lost: its response came and could not be kept; protected by
+ *	&umad_file.lock
  * @rmpp: the message it is, if it is one, or NULL; constant once posted
  */
 struct umad_send {
@@ -67,6 +69,7 @@ struct umad_send {
 	struct umad_report *report;
 	void *mad;
 	size_t mad_len;
+	bool answer_lost;
 	struct umad_rmpp_tx *rmpp;
 };
 
@@ -91,6 +94,8 @@ void umad_send_post(struct umad_send *send, const void *mad, size_t len);
 void umad_send_arm(struct umad_file *file, ktime_t now);
 void umad_send_deadline_work(struct work_struct *work);
 void umad_send_cancel_all(struct umad_agent *agent);
+void umad_send_answer_lost(struct ib_mad_send_buf *buf,
+			   const struct ib_mad_hdr *response);
 bool umad_send_answered(struct umad_agent *agent,
 			struct ib_mad_send_buf *buf,
 			const struct ib_mad_hdr *response);

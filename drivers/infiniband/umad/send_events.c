@@ -171,10 +171,49 @@ void umad_send_cancel_all(struct umad_agent *agent)
 	} while (n);
 }
 
+/*
+ * The request that ib_core has matched a response with. Of a directed route SMP
+ * that does not leave the host it is whatever the agent has sent: a response to
+ * itself, for instance.
+ */
+static struct umad_send *matched_send(struct ib_mad_send_buf *buf,
+				      const struct ib_mad_hdr *response)
+{
+	struct umad_send *send = buf ? umad_post_owner(buf) : NULL;
+
+	if (send && !send->txn.key.response &&
+	    send->txn.key.tid == response->tid &&
+	    send->txn.key.mgmt_class == response->mgmt_class)
+		return send;
+	return NULL;
+}
+
+/**
+ * umad_send_answer_lost() - a response has been received and cannot be kept
+ * @buf: the MAD in ib_core that it was matched with, the receiving agent's
+ * @response: its header
+ *
+ * Its request goes on; but one without a deadline hears now that no other
+ * response will come, once ib_core has completed @buf.
+ * Context: process, ib_core's receive handler; hold no lock.
+ */
+void umad_send_answer_lost(struct ib_mad_send_buf *buf,
+			   const struct ib_mad_hdr *response)
+{
+	struct umad_send *send = ib_response_mad(response) ?
+				 matched_send(buf, response) : NULL;
+
+	if (!send)
+		return;
+	spin_lock(&send->file->lock);
+	send->answer_lost = true;
+	spin_unlock(&send->file->lock);
+}
+
 /**
  * umad_send_answered() - a response has been received
  * @agent: that it was routed to
- * @buf: the MAD in ib_core that it was matched with, or NULL
+ * @buf: the MAD in ib_core that it was matched with, @agent's; or NULL
  * @response: its header
  *
  * The request that waits for it is complete after this, and its TID free.
@@ -184,7 +223,7 @@ void umad_send_cancel_all(struct umad_agent *agent)
 bool umad_send_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 			const struct ib_mad_hdr *response)
 {
-	struct umad_send *matched = buf ? umad_post_owner(buf) : NULL, *send;
+	struct umad_send *matched = matched_send(buf, response), *send;
 	bool finish = false, finish_matched = false;
 	struct umad_file *file = agent->file;
 	ktime_t now = ktime_get();

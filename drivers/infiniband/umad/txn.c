@@ -364,6 +364,9 @@ static enum umad_txn_action step_wait(struct umad_txn_table *table,
 	case UMAD_TXN_EV_DEADLINE:
 		return deadline_passed(table, txn, now);
 	case UMAD_TXN_EV_SENT:
+		/* A program on this host has it, and takes its time. */
+		return UMAD_TXN_NONE;
+	case UMAD_TXN_EV_LOST:
 		/* Its deadline sends it again or reports it; has it none? */
 		if (!forever)
 			return UMAD_TXN_NONE;

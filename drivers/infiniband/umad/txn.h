@@ -36,7 +36,9 @@ enum umad_txn_state {
  * enum umad_txn_event - what happens to a transaction
  * @UMAD_TXN_EV_RESPONSE: a response to it has been received
  * @UMAD_TXN_EV_DEADLINE: its deadline has passed
- * @UMAD_TXN_EV_SENT: its send is complete, and will catch no response
+ * @UMAD_TXN_EV_SENT: its send is complete; ib_core waits for no response, but
+ *	one may still come by itself
+ * @UMAD_TXN_EV_LOST: the same, because the response came and could not be kept
  * @UMAD_TXN_EV_FAILED: its send failed here, and will catch no response
  * @UMAD_TXN_EV_CANCEL: its owner gives it up
  * @UMAD_TXN_EV_UNDELIVERED: its message of several segments did not arrive, or
@@ -46,6 +48,7 @@ enum umad_txn_event {
 	UMAD_TXN_EV_RESPONSE,
 	UMAD_TXN_EV_DEADLINE,
 	UMAD_TXN_EV_SENT,
+	UMAD_TXN_EV_LOST,
 	UMAD_TXN_EV_FAILED,
 	UMAD_TXN_EV_CANCEL,
 	UMAD_TXN_EV_UNDELIVERED,

@@ -37,14 +37,15 @@ struct step_row {
 	struct step_cell on[TXN_EVENTS];
 };
 
-#define ROW(label, state, timeout, left, response, deadline, sent, failed,  \
-	    cancel, undelivered)					    \
+#define ROW(label, state, timeout, left, response, deadline, sent, lost,    \
+	    failed, cancel, undelivered)				    \
 	{								    \
 		.name = (label), .before = UMAD_TXN_##state,		    \
 		.timeout_ms = (timeout), .retries = (left), .on = {	    \
 			[UMAD_TXN_EV_RESPONSE] = response,		    \
 			[UMAD_TXN_EV_DEADLINE] = deadline,		    \
 			[UMAD_TXN_EV_SENT] = sent,			    \
+			[UMAD_TXN_EV_LOST] = lost,			    \
 			[UMAD_TXN_EV_FAILED] = failed,			    \
 			[UMAD_TXN_EV_CANCEL] = cancel,			    \
 			[UMAD_TXN_EV_UNDELIVERED] = undelivered,	    \
@@ -56,39 +57,43 @@ struct step_row {
 static const struct step_row rows[] = {
 	ROW("send", SEND, 0, 0,
 	    TO(SEND, STRAY), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE), TO(DONE, REPORT)),
+	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, REPORT)),
 	/* Retries mean nothing without a time-out. */
 	ROW("send, with retries", SEND, 0, 3,
 	    TO(SEND, STRAY), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE), TO(DONE, REPORT)),
+	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, REPORT)),
 	ROW("wait, last attempt", WAIT, 100, 0,
 	    TO(DONE, DELIVER), TO(LATE, REPORT), TO(WAIT, NONE),
-	    TO(DONE, REPORT), TO(DONE, NONE), TO(DONE, REPORT)),
+	    TO(WAIT, NONE), TO(DONE, REPORT), TO(DONE, NONE),
+	    TO(DONE, REPORT)),
 	ROW("wait, retries left", WAIT, 100, 2,
 	    TO(DONE, DELIVER), TO(WAIT, RETRY), TO(WAIT, NONE),
-	    TO(WAIT, NONE), TO(DONE, NONE), TO(DONE, REPORT)),
+	    TO(WAIT, NONE), TO(WAIT, NONE), TO(DONE, NONE),
+	    TO(DONE, REPORT)),
 	/* The deadline is one of umad_txn_wait_until(), which ends retries. */
 	ROW("wait for ever", WAIT, FOREVER, 0,
-	    TO(DONE, DELIVER), TO(LATE, REPORT), TO(DONE, REPORT),
-	    TO(DONE, REPORT), TO(DONE, NONE), TO(DONE, REPORT)),
+	    TO(DONE, DELIVER), TO(LATE, REPORT), TO(WAIT, NONE),
+	    TO(DONE, REPORT), TO(DONE, REPORT), TO(DONE, NONE),
+	    TO(DONE, REPORT)),
 	ROW("wait for ever, with retries", WAIT, FOREVER, 2,
-	    TO(DONE, DELIVER), CANNOT_HAPPEN, TO(DONE, REPORT),
-	    TO(DONE, REPORT), TO(DONE, NONE), TO(DONE, REPORT)),
+	    TO(DONE, DELIVER), CANNOT_HAPPEN, TO(WAIT, NONE),
+	    TO(DONE, REPORT), TO(DONE, REPORT), TO(DONE, NONE),
+	    TO(DONE, REPORT)),
 	ROW("late", LATE, 100, 0,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE), TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done", DONE, 100, 0,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE), TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done, retries left", DONE, 100, 2,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE), TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done, no response expected", DONE, 0, 0,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE), TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done, waited for ever", DONE, FOREVER, 2,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
-	    TO(DONE, NONE), TO(DONE, NONE)),
+	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 };
 
 static void row_desc(const struct step_row *row, char *desc)
@@ -102,6 +107,7 @@ static const char * const event_names[TXN_EVENTS] = {
 	[UMAD_TXN_EV_RESPONSE] = "response",
 	[UMAD_TXN_EV_DEADLINE] = "deadline",
 	[UMAD_TXN_EV_SENT] = "sent",
+	[UMAD_TXN_EV_LOST] = "lost",
 	[UMAD_TXN_EV_FAILED] = "failed",
 	[UMAD_TXN_EV_CANCEL] = "cancel",
 	[UMAD_TXN_EV_UNDELIVERED] = "undelivered",

@@ -3,6 +3,7 @@
  * The last segment of a message comes while its agent or file is going away.
  * The message is nobody's then, and nothing else may come of it.
  */
+#include "rdma_link.h"
 #include "rmpp_rx_fixture.h"
 
 #include <sys/wait.h>
@@ -36,6 +37,7 @@ TEST_F(rx, last_segment_of_an_agent_that_goes)
 	struct silent silent = { .fd = self->fd };
 	struct side_call resolve, unreg;
 
+	ASSERT_EQ(0, netdev_arp(self->port.netdev, true));
 	EXPECT_ASKED(1);
 	rx_first(_metadata, self, 2);
 	msg_init(&silent.msg, &self->port, 0, CLASS_RMPP, METHOD_TEST, 77);
@@ -50,6 +52,7 @@ TEST_F(rx, last_segment_of_an_agent_that_goes)
 	EXPECT_TRUE(side_done(&unreg, SOON));
 	side_join(&resolve);
 	side_join(&unreg);
+	netdev_arp(self->port.netdev, false);
 	EXPECT_TRUE(rmpp_quiet(self->fd, WHILE));
 }
 
@@ -74,7 +77,7 @@ static void *send_short(void *arg)
 		return NULL;
 	while (!__atomic_load_n(&sender->stop, __ATOMIC_RELAXED)) {
 		rmpp_msg_init(&msg, sender->port, HDR_NEW, 0, CLASS_RMPP,
-			      METHOD_TABLE, tid++, 2 * SEG, tid);
+			      METHOD_TABLE, ++tid, 2 * SEG, tid);
 		if (rmpp_msg_write(fd, &msg) < 0)
 			sleep_ms(1);
 		while (rmpp_msg_read(fd, &got, HDR_NEW, 0) > 0)
@@ -118,6 +121,11 @@ TEST_F_TIMEOUT(rx, server_restarts_under_short_messages, 60)
 	for (i = 0; i < SENDERS; i++)
 		side_join(&calls[i]);
 	TH_LOG("%d closes, %d messages", closed, got);
+	/* Those of the senders that are still in the queue. */
+	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, 500) > 0)
+		;
+	EXPECT_ASKED(1);
+	rx_whole(_metadata, self, 3);
 	EXPECT_LT(10, closed);
 	EXPECT_LT(0, got);
 }
