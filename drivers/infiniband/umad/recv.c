@@ -6,14 +6,13 @@
 #include "recv.h"
 
 #include <linux/err.h>
-#include <linux/memcontrol.h>
 #include <linux/overflow.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include "agent.h"
+#include "charge.h"
 #include "device.h"
 #include "file.h"
 #include "hdr.h"
@@ -183,15 +182,13 @@ int umad_recv_hdr(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 	return hdr->grh_present ? fill_grh(hdr, port, rwc) : 0;
 }
 
-/* Memory of the opener's cgroup; one try, the port's work is waiting. */
 static struct recv_msg *alloc_msg(struct umad_file *file, size_t len)
 {
-	struct mem_cgroup *old = set_active_memcg(file->memcg);
+	struct umad_charge charge = umad_charge_begin(file->memcg);
 	struct recv_msg *recv;
 
-	recv = kmalloc(struct_size(recv, mad, len),
-		       GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
-	set_active_memcg(old);
+	recv = kmalloc(struct_size(recv, mad, len), UMAD_GFP_HANDLER);
+	umad_charge_end(&charge);
 	return recv;
 }
 

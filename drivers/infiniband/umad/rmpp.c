@@ -261,7 +261,7 @@ void umad_rmpp_answer_stray(struct umad_agent *agent,
 
 	if (atomic_inc_return(&strays) > STRAYS_MAX)
 		goto err_count;
-	stray = kzalloc(sizeof(*stray), GFP_KERNEL | __GFP_NOWARN);
+	stray = kzalloc(sizeof(*stray), GFP_NOWAIT | __GFP_NOWARN);
 	if (!stray)
 		goto err_count;
 	if (umad_recv_hdr(agent, rwc, &stray->hdr) ||

@@ -5,12 +5,11 @@
 
 #include <linux/err.h>
 #include <linux/lockdep.h>
-#include <linux/memcontrol.h>
 #include <linux/moduleparam.h>
 #include <linux/rhashtable.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "agent.h"
+#include "charge.h"
 #include "device.h"
 #include "file.h"
 #include "recv.h"
@@ -112,19 +111,18 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 				     const struct umad_rmpp_key *key)
 {
 	struct umad_file *file = agent->file;
-	struct mem_cgroup *old = set_active_memcg(file->memcg);
-	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN;
+	struct umad_charge charge = umad_charge_begin(file->memcg);
 	struct umad_rx_msg *msg;
 	struct umad_rmpp_rx *rx;
 
-	rx = kzalloc(sizeof(*rx), gfp);
-	msg = kzalloc(sizeof(*msg), gfp);
+	rx = kzalloc(sizeof(*rx), UMAD_GFP_HANDLER);
+	msg = kzalloc(sizeof(*msg), UMAD_GFP_HANDLER);
 	if (msg) {
 		/* Whatever becomes of it, it is given back this way. */
 		msg->msg.release = umad_rx_msg_release;
-		msg->msg.body = umad_segbuf_alloc();
+		msg->msg.body = umad_segbuf_alloc(UMAD_GFP_HANDLER);
 	}
-	set_active_memcg(old);
+	umad_charge_end(&charge);
 	if (!rx || !msg || !msg->msg.body)
 		goto err;
 

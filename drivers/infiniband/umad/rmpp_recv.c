@@ -4,13 +4,12 @@
 
 #include <linux/err.h>
 #include <linux/limits.h>
-#include <linux/memcontrol.h>
 #include <linux/moduleparam.h>
 #include <linux/rhashtable.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "ah.h"
+#include "charge.h"
 #include "device.h"
 #include "file.h"
 #include "recv.h"
@@ -233,7 +232,7 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 	const void *mad = rwc->recv_buf.mad;
 	struct umad_file *file = rx->agent->file;
 	struct umad_segbuf *body = rx->msg->msg.body;
-	struct mem_cgroup *old = set_active_memcg(file->memcg);
+	struct umad_charge charge = umad_charge_begin(file->memcg);
 	size_t before = body->bytes;
 	size_t len;
 	int ret;
@@ -242,7 +241,7 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 	len = min_t(size_t, layout->data, rwc->mad_len - layout->hdr);
 	ret = umad_segbuf_write(body, (size_t)(packet->seg - 1) * layout->data,
 				mad + layout->hdr, len);
-	set_active_memcg(old);
+	umad_charge_end(&charge);
 
 	spin_lock(&file->lock);
 	if (rx->listed) {

@@ -39,7 +39,9 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(const void *head,
 	tx = kzalloc(sizeof(*tx), GFP_KERNEL_ACCOUNT);
 	if (!tx)
 		return ERR_PTR(ret);
-	tx->data = umad_segbuf_alloc();
+	/* One try: a program that wants more than there is is told at once. */
+	tx->data = umad_segbuf_alloc(GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
+				     __GFP_NOWARN);
 	if (!tx->data)
 		goto err;
 

@@ -10,20 +10,19 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-/* One try: who wants more than there is hears so at once. */
-#define SEGBUF_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
-
 /**
  * umad_segbuf_alloc() - an empty buffer
+ * @gfp: for it, and for its pages
  *
- * Context: process; may sleep.
+ * Context: process; may sleep if @gfp allows it.
  * Return: the buffer or NULL.
  */
-struct umad_segbuf *umad_segbuf_alloc(void)
+struct umad_segbuf *umad_segbuf_alloc(gfp_t gfp)
 {
-	struct umad_segbuf *buf = kmalloc(sizeof(*buf), SEGBUF_GFP);
+	struct umad_segbuf *buf = kmalloc(sizeof(*buf), gfp);
 
 	if (buf) {
+		buf->gfp = gfp;
 		xa_init(&buf->pages);
 		buf->bytes = 0;
 	}
@@ -61,10 +60,10 @@ static struct page *get_page_at(struct umad_segbuf *buf, unsigned long index)
 	if (page)
 		return page;
 	/* Zeroed: what is never written must tell nobody anything. */
-	page = alloc_page(SEGBUF_GFP | __GFP_ZERO);
+	page = alloc_page(buf->gfp | __GFP_ZERO);
 	if (!page)
 		return NULL;
-	if (xa_err(xa_store(&buf->pages, index, page, SEGBUF_GFP))) {
+	if (xa_err(xa_store(&buf->pages, index, page, buf->gfp))) {
 		__free_page(page);
 		return NULL;
 	}
@@ -79,7 +78,7 @@ static struct page *get_page_at(struct umad_segbuf *buf, unsigned long index)
  * @data: what
  * @len: how many
  *
- * Context: process; may sleep.
+ * Context: process; may sleep if the buffer's memory may be waited for.
  * Return: 0 or -ENOMEM, then some may have been stored.
  */
 int umad_segbuf_write(struct umad_segbuf *buf, size_t offset, const void *data,

@@ -14,13 +14,15 @@
  * struct umad_segbuf - bytes in pages
  * @pages: by offset / PAGE_SIZE
  * @bytes: memory that the pages take
+ * @gfp: how more is allocated, constant
  */
 struct umad_segbuf {
 	struct xarray pages;
 	size_t bytes;
+	gfp_t gfp;
 };
 
-struct umad_segbuf *umad_segbuf_alloc(void);
+struct umad_segbuf *umad_segbuf_alloc(gfp_t gfp);
 void umad_segbuf_free(struct umad_segbuf *buf);
 int umad_segbuf_write(struct umad_segbuf *buf, size_t offset, const void *data,
 		      size_t len);

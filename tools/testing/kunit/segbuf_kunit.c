@@ -29,7 +29,7 @@ static int segbuf_env_init(struct kunit *test)
 	if (!env)
 		return -ENOMEM;
 	test->priv = env;
-	env->buf = umad_segbuf_alloc();
+	env->buf = umad_segbuf_alloc(GFP_KERNEL);
 	if (!env->buf)
 		return -ENOMEM;
 	for (i = 0; i < LEN; i++)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Memory that a receive handler allocates for a program, charged to the cgroup
+ * of the file's opener. The handler runs in a work that serves all MAD clients of
+ * the port: it must not reclaim for a cgroup that is at its limit, nor sleep for
+ * one that is above its memory.high. So what does not fit is not had.
+ */
+#ifndef UMAD_CHARGE_H
+#define UMAD_CHARGE_H
+
+#include <linux/memcontrol.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+
+#define UMAD_GFP_HANDLER	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+
+/**
+ * struct umad_charge - what umad_charge_end() puts back
+ * @memcg: that was charged before
+ * @over_high: pages for which the work was to be throttled before
+ */
+struct umad_charge {
+	struct mem_cgroup *memcg;
+	unsigned int over_high;
+};
+
+/**
+ * umad_charge_begin() - charge another cgroup from now on
+ * @memcg: of the file's opener, kept by the caller
+ *
+ * Context: process; does not sleep.
+ * Return: for umad_charge_end().
+ */
+static inline struct umad_charge umad_charge_begin(struct mem_cgroup *memcg)
+{
+	struct umad_charge charge = {};
+
+#ifdef CONFIG_MEMCG
+	charge.over_high = current->memcg_nr_pages_over_high;
+#endif
+	charge.memcg = set_active_memcg(memcg);
+	return charge;
+}
+
+/**
+ * umad_charge_end() - charge as before
+ * @charge: of umad_charge_begin()
+ *
+ * Charges above memory.high are remembered by the thread, which would sleep for
+ * them at its next one that may: but it is not this work that has to slow down.
+ * Context: process; does not sleep.
+ */
+static inline void umad_charge_end(const struct umad_charge *charge)
+{
+	set_active_memcg(charge->memcg);
+#ifdef CONFIG_MEMCG
+	current->memcg_nr_pages_over_high = charge->over_high;
+#endif
+}
+
+#endif /* UMAD_CHARGE_H */
