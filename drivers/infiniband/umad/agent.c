@@ -40,10 +40,13 @@ static int check_reg(struct umad_port *port, const struct umad_reg *reg)
 
 static int take_slot(struct umad_file *file, struct umad_agent *agent)
 {
-	int ret = -ENOMEM;
+	int ret = -EPIPE;
 	u32 id;
 
 	spin_lock(&file->lock);
+	if (file->dead)
+		goto out;
+	ret = -ENOMEM;
 	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
 		if (file->agent[id])
 			continue;
@@ -52,6 +55,7 @@ static int take_slot(struct umad_file *file, struct umad_agent *agent)
 		ret = 0;
 		break;
 	}
+out:
 	spin_unlock(&file->lock);
 	return ret;
 }
@@ -254,7 +258,9 @@ struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id)
 	id = array_index_nospec(id, UMAD_MAX_AGENTS);
 	spin_lock(&file->lock);
 	agent = file->agent[id];
-	if (agent && !(agent->published && umad_gate_enter(&agent->gate)))
+	/* One whose end is near would only make its closer wait. */
+	if (agent && (file->dead || !agent->published ||
+		      !umad_gate_enter(&agent->gate)))
 		agent = NULL;
 	spin_unlock(&file->lock);
 	return agent;
@@ -292,6 +298,21 @@ enum umad_agent_kind umad_agent_kind(struct umad_file *file, u32 id)
 }
 
 /**
+ * umad_agent_shut() - let nobody use an agent any more
+ * @agent: may be shut already
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_agent_shut(struct umad_agent *agent)
+{
+	lockdep_assert_held(&agent->file->lock);
+	if (agent->dying)
+		return;
+	agent->dying = true;
+	umad_gate_shut(&agent->gate);
+}
+
+/**
  * umad_agent_destroy() - unregister an agent that is in no slot any more
  * @agent: consumed; the RDMA device is kept by the caller
  *
@@ -300,14 +321,15 @@ enum umad_agent_kind umad_agent_kind(struct umad_file *file, u32 id)
 void umad_agent_destroy(struct umad_agent *agent)
 {
 	spin_lock(&agent->file->lock);
-	agent->dying = true;
+	umad_agent_shut(agent);
 	spin_unlock(&agent->file->lock);
 
-	/* No writer and no retry enters, those inside finish their post. */
-	umad_gate_close(&agent->gate);
+	/*
+	 * Writers inside finish their post, and so do the works of deadlines:
+	 * these enter for each send that they deal with.
+	 */
+	umad_gate_wait(&agent->gate);
 	umad_send_cancel_all(agent);
-	/* It may be about to drop the last reference of a send. */
-	flush_work(&agent->file->deadline_work.work);
 	umad_rmpp_rx_cancel_all(agent);
 	/* Waits for the handlers; a send of ours left in ib_core is flushed. */
 	ib_unregister_mad_agent(agent->core);

@@ -68,6 +68,7 @@ int umad_agent_unregister(struct umad_file *file, u32 id,
 enum umad_agent_kind umad_agent_kind(struct umad_file *file, u32 id);
 struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id);
 void umad_agent_leave(struct umad_agent *agent);
+void umad_agent_shut(struct umad_agent *agent);
 void umad_agent_destroy(struct umad_agent *agent);
 
 #endif /* UMAD_AGENT_H */

@@ -38,7 +38,7 @@ struct umad_ah *umad_ah_create(struct ib_pd *pd, u32 port_num,
 	struct umad_ah *ah;
 	struct ib_ah *verbs;
 
-	ah = kmalloc(sizeof(*ah), GFP_KERNEL);
+	ah = kmalloc(sizeof(*ah), GFP_KERNEL_ACCOUNT);
 	if (!ah)
 		return ERR_PTR(-ENOMEM);
 

@@ -167,6 +167,27 @@ static void remove_cdev(struct device *dev, struct cdev *cdev)
 	put_device(dev);
 }
 
+/*
+ * Nobody uses the RDMA device any more. All files are shut first, so that an
+ * address that is being resolved is waited for once, and not for each of them.
+ */
+static void take_down(struct umad_port *port)
+{
+	struct umad_file *file;
+
+	umad_gate_shut(&port->gate);
+	mutex_lock(&port->files_lock);
+	list_for_each_entry(file, &port->files, port_node)
+		umad_file_shut(file);
+	mutex_unlock(&port->files_lock);
+
+	umad_gate_wait(&port->gate);
+	mutex_lock(&port->files_lock);
+	list_for_each_entry(file, &port->files, port_node)
+		umad_file_kill(file);
+	mutex_unlock(&port->files_lock);
+}
+
 static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 {
 	struct umad_port *port;
@@ -204,6 +225,8 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 
 err_cdev:
 	remove_cdev(&port->dev, &port->cdev);
+	/* Whoever was quick enough to open it will not be told of a removal. */
+	take_down(port);
 err_ida:
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);
@@ -220,8 +243,6 @@ err_free:
  */
 static void port_remove(struct umad_port *port)
 {
-	struct umad_file *file;
-
 	umad_debugfs_remove_port(port);
 	if (port->has_issm)
 		remove_cdev(&port->sm_dev, &port->sm_cdev);
@@ -229,12 +250,7 @@ static void port_remove(struct umad_port *port)
 	remove_cdev(&port->dev, &port->cdev);
 
 	umad_issm_kill(port);
-	umad_gate_close(&port->gate);
-
-	mutex_lock(&port->files_lock);
-	list_for_each_entry(file, &port->files, port_node)
-		umad_file_kill(file);
-	mutex_unlock(&port->files_lock);
+	take_down(port);
 
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);

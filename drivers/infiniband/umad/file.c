@@ -36,12 +36,10 @@ struct umad_file *umad_file_create(struct umad_port *port)
 		return ERR_PTR(-ENOMEM);
 
 	spin_lock_init(&file->lock);
-	ret = umad_txn_table_init(&file->txns, &file->lock);
-	if (ret)
-		goto err_free;
+	umad_txn_table_init(&file->txns, &file->lock);
 	ret = umad_rmpp_init(&file->rmpp);
 	if (ret)
-		goto err_txns;
+		goto err_free;
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
@@ -56,13 +54,32 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	mutex_unlock(&port->files_lock);
 	return file;
 
-err_txns:
-	umad_txn_table_destroy(&file->txns);
 err_free:
 	kfree(file);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_file_create);
+
+/**
+ * umad_file_shut() - wake a file's waiters, and let nobody use its agents
+ * @file: may be shut already
+ *
+ * Who is inside leaves meanwhile: of all agents at the same time, and of all
+ * files that are shut before the first is killed.
+ * Context: process; may sleep, but never for user space.
+ */
+void umad_file_shut(struct umad_file *file)
+{
+	int id;
+
+	spin_lock(&file->lock);
+	file->dead = true;
+	for (id = 0; id < UMAD_MAX_AGENTS; id++)
+		if (file->agent[id])
+			umad_agent_shut(file->agent[id]);
+	spin_unlock(&file->lock);
+	umad_rxq_kill(&file->rxq);
+}
 
 /**
  * umad_file_kill() - take a file's agents, wake its waiters
@@ -77,11 +94,7 @@ void umad_file_kill(struct umad_file *file)
 	struct umad_agent *agent;
 	int id;
 
-	spin_lock(&file->lock);
-	file->dead = true;
-	spin_unlock(&file->lock);
-	umad_rxq_kill(&file->rxq);
-
+	umad_file_shut(file);
 	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
 		spin_lock(&file->lock);
 		agent = file->agent[id];

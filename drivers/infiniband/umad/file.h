@@ -43,6 +43,7 @@ struct umad_port;
  * @deadline_work: runs at the first deadline of @txns
  * @armed: when @deadline_work will run, or KTIME_MAX
  * @rmpp: messages of several segments
+ * @held_sends: &struct umad_report that exist: of sends, and in @rxq
  * @rxq: what read() will return, has its own lock
  */
 struct umad_file {
@@ -62,6 +63,7 @@ struct umad_file {
 	ktime_t armed;
 	struct umad_rmpp rmpp;
 
+	atomic_t held_sends;
 	struct umad_rxq rxq;
 };
 
@@ -69,6 +71,7 @@ extern const struct file_operations umad_fops;
 
 struct umad_file *umad_file_create(struct umad_port *port);
 void umad_file_destroy(struct umad_file *file);
+void umad_file_shut(struct umad_file *file);
 void umad_file_kill(struct umad_file *file);
 size_t umad_file_hdr_size(struct umad_file *file);
 void umad_file_show(struct umad_file *file, struct seq_file *s);

@@ -29,7 +29,7 @@ bool umad_gate_enter(struct umad_gate *gate)
 	if (!refcount_inc_not_zero(&gate->users))
 		return false;
 	/*
-	 * Pairs with umad_gate_close(). Missing a flag set just now is
+	 * Pairs with umad_gate_shut(). Missing a flag set just now is
 	 * harmless, the closer waits for us; seeing it in time keeps a stream
 	 * of sections from making the closer wait without end.
 	 */
@@ -55,16 +55,41 @@ void umad_gate_leave(struct umad_gate *gate)
 EXPORT_SYMBOL_IF_KUNIT(umad_gate_leave);
 
 /**
- * umad_gate_close() - let nobody in any more and wait until all have left
- * @gate: to be closed, once
+ * umad_gate_shut() - let nobody in any more
+ * @gate: to be shut, once
  *
- * Context: process; sleeps, for as long as the longest section.
+ * Context: any; does not sleep.
  */
-void umad_gate_close(struct umad_gate *gate)
+void umad_gate_shut(struct umad_gate *gate)
 {
 	/* Pairs with umad_gate_enter(). */
 	WRITE_ONCE(gate->closed, true);
 	umad_gate_leave(gate);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_gate_shut);
+
+/**
+ * umad_gate_wait() - wait until all have left
+ * @gate: that is shut
+ *
+ * Context: process; sleeps, for as long as the longest section.
+ */
+void umad_gate_wait(struct umad_gate *gate)
+{
 	wait_for_completion(&gate->drained);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_gate_close);
+EXPORT_SYMBOL_IF_KUNIT(umad_gate_wait);
+
+/**
+ * umad_gate_is_shut() - is the end of a section being waited for?
+ * @gate: inside which the caller is
+ *
+ * For sections that are long, or that have only begun.
+ * Context: any; does not sleep.
+ * Return: true if so, or soon.
+ */
+bool umad_gate_is_shut(struct umad_gate *gate)
+{
+	return READ_ONCE(gate->closed);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_gate_is_shut);

@@ -27,6 +27,8 @@ struct umad_gate {
 void umad_gate_init(struct umad_gate *gate);
 bool __must_check umad_gate_enter(struct umad_gate *gate);
 void umad_gate_leave(struct umad_gate *gate);
-void umad_gate_close(struct umad_gate *gate);
+void umad_gate_shut(struct umad_gate *gate);
+void umad_gate_wait(struct umad_gate *gate);
+bool umad_gate_is_shut(struct umad_gate *gate);
 
 #endif /* UMAD_GATE_H */

@@ -6,7 +6,7 @@
 
 #include <linux/module.h>
 #include "device.h"
-#include "send.h"
+#include "queues.h"
 #include "stats.h"
 #include "sysfs.h"
 
@@ -53,13 +53,13 @@ static int __init umad_init(void)
 	ret = class_register(&umad_class);
 	if (ret)
 		goto err_chrdev;
-	ret = umad_send_init();
+	ret = umad_queues_init();
 	if (ret)
 		goto err_class;
 	umad_debugfs_init();
 	ret = ib_register_client(&umad_client);
 	if (ret)
-		goto err_send;
+		goto err_queues;
 	ret = ib_register_client(&umad_issm_client);
 	if (ret)
 		goto err_client;
@@ -67,9 +67,9 @@ static int __init umad_init(void)
 
 err_client:
 	ib_unregister_client(&umad_client);
-err_send:
+err_queues:
 	umad_debugfs_exit();
-	umad_send_exit();
+	umad_queues_exit();
 err_class:
 	class_unregister(&umad_class);
 err_chrdev:
@@ -83,7 +83,7 @@ static void __exit umad_exit(void)
 	ib_unregister_client(&umad_issm_client);
 	ib_unregister_client(&umad_client);
 	umad_debugfs_exit();
-	umad_send_exit();
+	umad_queues_exit();
 	class_unregister(&umad_class);
 	umad_chrdev_exit();
 }

@@ -13,40 +13,28 @@ enum {
 
 /**
  * umad_post_build() - make a MAD that ib_core can post
- * @core: ib_core's agent, that stays registered meanwhile
- * @ah: where it goes; the MAD has a reference until umad_post_free()
- * @qpn: remote queue pair number
- * @pkey_index: into the port's table
- * @head: its first bytes
- * @head_len: of them; what follows is zero, and the caller may fill it in
- * @len: bytes of the MAD, at least what the class puts before its data
- * @done: called when ib_core has done with it
- * @owner: for @done
+ * @post: what it is to be
  *
- * Context: process; may sleep.
+ * Context: process; may sleep if @post->gfp allows it.
  * Return: the MAD, that expects no response, or an ERR_PTR().
  */
-struct ib_mad_send_buf *umad_post_build(struct ib_mad_agent *core,
-					struct umad_ah *ah, u32 qpn,
-					u16 pkey_index, const void *head,
-					size_t head_len, size_t len,
-					umad_done_fn done, void *owner)
+struct ib_mad_send_buf *umad_post_build(const struct umad_post *post)
 {
-	const struct ib_mad_hdr *mad_hdr = head;
+	const struct ib_mad_hdr *mad_hdr = post->head;
 	int hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
 	struct ib_mad_send_buf *buf;
 
-	buf = ib_create_send_mad(core, qpn, pkey_index, 0, hdr_len,
-				 len - hdr_len, GFP_KERNEL,
+	buf = ib_create_send_mad(post->core, post->qpn, post->pkey_index, 0,
+				 hdr_len, post->len - hdr_len, post->gfp,
 				 mad_hdr->base_version);
 	if (IS_ERR(buf))
 		return buf;
 
-	memcpy(buf->mad, head, head_len);
-	umad_ah_get(ah);
-	buf->ah = umad_ah_verbs(ah);
-	buf->context[CONTEXT_OWNER] = owner;
-	buf->context[CONTEXT_DONE] = done;
+	memcpy(buf->mad, post->head, post->head_len);
+	umad_ah_get(post->ah);
+	buf->ah = umad_ah_verbs(post->ah);
+	buf->context[CONTEXT_OWNER] = post->owner;
+	buf->context[CONTEXT_DONE] = post->done;
 	return buf;
 }
 

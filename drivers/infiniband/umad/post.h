@@ -20,11 +20,36 @@ struct umad_ah;
 typedef void (*umad_done_fn)(struct ib_mad_send_buf *buf,
 			     enum ib_wc_status status);
 
-struct ib_mad_send_buf *umad_post_build(struct ib_mad_agent *core,
-					struct umad_ah *ah, u32 qpn,
-					u16 pkey_index, const void *head,
-					size_t head_len, size_t len,
-					umad_done_fn done, void *owner);
+/**
+ * struct umad_post - a MAD to be made
+ * @core: ib_core's agent, that stays registered meanwhile
+ * @ah: where it goes; the MAD has a reference until umad_post_free()
+ * @qpn: remote queue pair number
+ * @pkey_index: into the port's table
+ * @head: its first bytes
+ * @head_len: of them; what follows is zero, and the caller may fill it in
+ * @len: bytes of the MAD, at least what the class puts before its data
+ * @gfp: for its memory; UMAD_POST_NOWAIT in a handler of ib_core, where memory
+ *	must not be waited for
+ * @done: called when ib_core has done with it
+ * @owner: for @done
+ */
+struct umad_post {
+	struct ib_mad_agent *core;
+	struct umad_ah *ah;
+	u32 qpn;
+	u16 pkey_index;
+	const void *head;
+	size_t head_len;
+	size_t len;
+	gfp_t gfp;
+	umad_done_fn done;
+	void *owner;
+};
+
+#define UMAD_POST_NOWAIT	(GFP_NOWAIT | __GFP_NOWARN)
+
+struct ib_mad_send_buf *umad_post_build(const struct umad_post *post);
 void *umad_post_owner(const struct ib_mad_send_buf *buf);
 void umad_post_wait_for_ever(struct ib_mad_send_buf *buf);
 void umad_post_free(struct ib_mad_send_buf *buf, struct umad_ah *ah);

@@ -66,8 +66,9 @@ static struct umad_msg *wait_for_msg(struct umad_file *file, bool nonblock)
 			return msg;
 		if (nonblock)
 			return ERR_PTR(-EAGAIN);
-		if (wait_event_interruptible(file->rxq.wait,
-					     umad_rxq_is_ready(&file->rxq)))
+		/* One record wakes one reader; put_back() wakes the next. */
+		if (wait_event_interruptible_exclusive(file->rxq.wait,
+						       umad_rxq_is_ready(&file->rxq)))
 			return ERR_PTR(-ERESTARTSYS);
 	}
 }
@@ -90,17 +91,17 @@ ssize_t umad_read(struct file *filp, char __user *buf, size_t count,
 		  loff_t *pos)
 {
 	struct umad_file *file = filp->private_data;
-	size_t hdr_size = umad_file_hdr_size(file);
 	struct umad_msg *msg;
 	ssize_t ret;
 
-	if (count < hdr_size)
+	if (count < umad_file_hdr_size(file))
 		return -EINVAL;
 	msg = wait_for_msg(file, filp->f_flags & O_NONBLOCK);
 	if (IS_ERR(msg))
 		return PTR_ERR(msg);
 
-	ret = copy_out(file, msg, buf, count, hdr_size);
+	/* The file may have asked for the P_Key index while we slept. */
+	ret = copy_out(file, msg, buf, count, umad_file_hdr_size(file));
 	if (ret < 0)
 		umad_rxq_put_back(&file->rxq, msg);
 	else

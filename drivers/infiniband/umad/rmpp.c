@@ -12,6 +12,7 @@
 #include "device.h"
 #include "file.h"
 #include "post.h"
+#include "queues.h"
 #include "recv.h"
 #include "rmpp_recv.h"
 #include "rmpp_send.h"
@@ -30,7 +31,7 @@ static void arm(struct umad_rmpp *rmpp)
 		return;
 	rmpp->armed = node->expires;
 	ns = max_t(s64, ktime_sub(node->expires, ktime_get()), 0);
-	mod_delayed_work(umad_wq, &rmpp->work, nsecs_to_jiffies(ns) + 1);
+	mod_delayed_work(umad_timer_wq, &rmpp->work, nsecs_to_jiffies(ns) + 1);
 }
 
 /**
@@ -189,11 +190,21 @@ void umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
 			    const struct rmpp_packet *packet)
 {
 	size_t len = ib_get_mad_data_offset(head->mgmt_class);
+	const struct umad_post post = {
+		.core = agent->core,
+		.ah = ah,
+		.qpn = be32_to_cpu(hdr->qpn),
+		.pkey_index = hdr->pkey_index,
+		.head = head,
+		.head_len = len,
+		.len = len,
+		.gfp = UMAD_POST_NOWAIT,
+		.done = control_done,
+		.owner = ah,
+	};
 	struct ib_mad_send_buf *buf;
 
-	buf = umad_post_build(agent->core, ah, be32_to_cpu(hdr->qpn),
-			      hdr->pkey_index, head, len, len, control_done,
-			      ah);
+	buf = umad_post_build(&post);
 	if (IS_ERR(buf))
 		return;
 	rmpp_format(buf->mad, packet);
@@ -227,6 +238,9 @@ static void stray_work(struct work_struct *work)
 	struct umad_agent *agent = stray->agent;
 	struct umad_ah *ah;
 
+	/* Whoever takes the agent away waits for us: not for an address. */
+	if (umad_gate_is_shut(&agent->gate))
+		goto out;
 	ah = umad_ah_create(agent->core->qp->pd, agent->file->port->port_num,
 			    &stray->hdr);
 	if (!IS_ERR(ah)) {
@@ -235,6 +249,7 @@ static void stray_work(struct work_struct *work)
 				       &stray->packet);
 		umad_ah_put(ah);
 	}
+out:
 	umad_agent_leave(agent);
 	kfree(stray);
 	atomic_dec(&strays);
@@ -276,7 +291,7 @@ void umad_rmpp_answer_stray(struct umad_agent *agent,
 	stray->packet.status = status;
 	stray->agent = agent;
 	INIT_WORK(&stray->work, stray_work);
-	queue_work(umad_wq, &stray->work);
+	queue_work(umad_addr_wq, &stray->work);
 	return;
 
 err_free:

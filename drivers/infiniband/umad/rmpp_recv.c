@@ -12,6 +12,7 @@
 #include "charge.h"
 #include "device.h"
 #include "file.h"
+#include "queues.h"
 #include "recv.h"
 #include "rmpp_send.h"
 #include "segbuf.h"
@@ -186,7 +187,7 @@ static void answer(struct umad_rmpp_rx *rx)
 		if (!rx->work_queued && umad_gate_enter(&rx->agent->gate)) {
 			rx->work_queued = true;
 			umad_rmpp_rx_get(rx);
-			queue_work(umad_wq, &rx->work);
+			queue_work(umad_addr_wq, &rx->work);
 		}
 		spin_unlock(&file->lock);
 		return;
@@ -208,10 +209,12 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
 	struct umad_rmpp_rx *rx = container_of(work, struct umad_rmpp_rx, work);
 	struct umad_agent *agent = rx->agent;
 	struct umad_file *file = agent->file;
-	struct umad_ah *ah;
+	struct umad_ah *ah = ERR_PTR(-ESHUTDOWN);
 
-	ah = umad_ah_create(agent->core->qp->pd, file->port->port_num,
-			    &rx->from);
+	/* Whoever takes the agent away waits for us: not for an address. */
+	if (!umad_gate_is_shut(&agent->gate))
+		ah = umad_ah_create(agent->core->qp->pd, file->port->port_num,
+				    &rx->from);
 	spin_lock(&file->lock);
 	rx->work_queued = false;
 	if (!IS_ERR(ah))
@@ -291,7 +294,8 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 	bool wanted = !agent->dying;
 
 	lockdep_assert_held(&file->lock);
-	if (rx->send)
+	/* The requests of an agent that goes away are canceled by its closer. */
+	if (rx->send && wanted)
 		wanted = umad_send_step(rx->send, UMAD_TXN_EV_RESPONSE, 0,
 					ktime_get(), finish) ==
 			 UMAD_TXN_DELIVER;
@@ -311,8 +315,9 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 	}
 
 	if (!wanted) {
-		umad_stat_inc(stats, rx->send ? UMAD_STAT_RECV_UNMATCHED :
-						UMAD_STAT_RECV_DROPPED_DEAD);
+		umad_stat_inc(stats, agent->dying ?
+			      UMAD_STAT_RECV_DROPPED_DEAD :
+			      UMAD_STAT_RECV_UNMATCHED);
 		return oldest;
 	}
 	rx->msg = NULL;

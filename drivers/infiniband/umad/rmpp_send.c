@@ -206,14 +206,22 @@ static int post_segment(struct umad_send *send, u32 seg)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
 	bool last = seg == tx->engine.segs;
+	const struct umad_post post = {
+		.core = send->agent->core,
+		.ah = send->ah,
+		.qpn = be32_to_cpu(send->hdr.qpn),
+		.pkey_index = send->hdr.pkey_index,
+		.head = tx->head,
+		.head_len = tx->layout.hdr,
+		.len = tx->mad_size,
+		.gfp = UMAD_POST_NOWAIT,
+		.done = last ? held_done : segment_done,
+		.owner = send,
+	};
 	struct ib_mad_send_buf *buf;
 	int ret;
 
-	buf = umad_post_build(send->agent->core, send->ah,
-			      be32_to_cpu(send->hdr.qpn),
-			      send->hdr.pkey_index, tx->head,
-			      tx->layout.hdr, tx->mad_size,
-			      last ? held_done : segment_done, send);
+	buf = umad_post_build(&post);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	fill_segment(tx, seg, buf->mad);
@@ -321,7 +329,7 @@ static void turn_around(struct umad_send *send)
 
 	memcpy(mad, tx->head, tx->layout.hdr);
 	rmpp_format((struct ib_rmpp_mad *)mad, &packet);
-	umad_send_post(send, mad, tx->layout.hdr);
+	umad_send_post(send, mad, tx->layout.hdr, false);
 }
 
 static void acked(struct umad_send *send, ktime_t now, bool *finish)

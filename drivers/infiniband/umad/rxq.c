@@ -197,8 +197,10 @@ void umad_rxq_kill(struct umad_rxq *q)
 	list_splice_init(&q->list, &dropped);
 	spin_unlock(&q->lock);
 	wake_up_all(&q->wait);
-	list_for_each_entry_safe(msg, next, &dropped, node)
+	list_for_each_entry_safe(msg, next, &dropped, node) {
 		umad_rxq_free(q, msg);
+		cond_resched();
+	}
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_kill);
 

@@ -4,6 +4,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/err.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "agent.h"
@@ -11,174 +12,38 @@
 #include "device.h"
 #include "file.h"
 #include "post.h"
+#include "queues.h"
 #include "rmpp_send.h"
 #include "trace.h"
 
-struct workqueue_struct *umad_wq;
+static unsigned int max_sends = 262144;
+module_param(max_sends, uint, 0644);
+MODULE_PARM_DESC(max_sends,
+		 "Sends a file may have outstanding, with unread time-outs; write() then fails with ENOBUFS (default: 262144)");
 
-/**
- * umad_send_init() - make what all files' sends share
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
+/*
+ * What a file holds of sends and of unread time-outs is bounded: each has a record
+ * from the beginning, by which it is counted until that has been read or given back.
  */
-int umad_send_init(void)
+static bool may_hold_another(struct umad_file *file)
 {
-	umad_wq = alloc_workqueue("ib_umad", WQ_UNBOUND, 0);
-	return umad_wq ? 0 : -ENOMEM;
+	if (atomic_inc_return(&file->held_sends) <= READ_ONCE(max_sends))
+		return true;
+	atomic_dec(&file->held_sends);
+	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_OVER_LIMIT);
+	return false;
 }
 
-/**
- * umad_send_exit() - give back what all files' sends share
- *
- * Context: process; no file is left.
- */
-void umad_send_exit(void)
+/* Further attempts: when one has left, or failed, the time of the next runs. */
+static void attempt_done(struct umad_send *send)
 {
-	destroy_workqueue(umad_wq);
-}
-
-/**
- * umad_send_get() - take a reference
- * @send: to be kept
- *
- * Context: any.
- */
-void umad_send_get(struct umad_send *send)
-{
-	refcount_inc(&send->refs);
-}
-
-/**
- * umad_send_put() - drop a reference
- * @send: consumed
- *
- * Context: process; may sleep; hold no lock.
- */
-void umad_send_put(struct umad_send *send)
-{
-	if (!refcount_dec_and_test(&send->refs))
-		return;
-	umad_ah_put(send->ah);
-	umad_rmpp_tx_free(send->rmpp);
-	kfree(send->report);
-	kfree(send->mad);
-	kfree(send);
-}
-
-static void release_report(struct umad_msg *msg)
-{
-	kfree(container_of(msg, struct umad_report, msg));
-}
-
-/**
- * umad_send_finish() - give back what a send held that has become DONE
- * @send: of which umad_send_step() said so, or that was never in a table
- *
- * Context: process; may sleep; hold no lock.
- */
-void umad_send_finish(struct umad_send *send)
-{
-	umad_rmpp_tx_stop(send);
-	umad_send_put(send);
-}
-
-/**
- * umad_send_arm() - run the work at the first deadline, unless it will before
- * @file: whose deadlines have changed
- * @now: the time
- *
- * Context: process, &umad_file.lock held; does not sleep.
- */
-void umad_send_arm(struct umad_file *file, ktime_t now)
-{
-	ktime_t next = umad_txn_next_deadline(&file->txns);
-	s64 ns;
-
-	lockdep_assert_held(&file->lock);
-	if (next >= file->armed)
-		return;
-	file->armed = next;
-	ns = max_t(s64, ktime_sub(next, now), 0);
-	/* Round up: before the deadline there would be nothing to do. */
-	mod_delayed_work(umad_wq, &file->deadline_work,
-			 nsecs_to_jiffies(ns) + 1);
-}
-
-/**
- * umad_send_stop_waiting() - ib_core need not wait for a response any more
- * @send: the request; its placeholder, if it has one, is taken back
- *
- * Context: any, &umad_file.lock held.
- */
-void umad_send_stop_waiting(struct umad_send *send)
-{
-	lockdep_assert_held(&send->file->lock);
-	/*
-	 * ib_core flushes a dying agent's all at once, without a search for
-	 * each. -EINVAL: it is complete, and the handler is on its way.
-	 */
-	if (send->waiting && !send->agent->dying &&
-	    !ib_modify_mad(send->waiting, 0))
-		send->waiting = NULL;
-}
-
-/* Tell the caller that nobody answered. */
-static void report(struct umad_send *send)
-{
-	struct umad_report *report = send->report;
 	struct umad_file *file = send->file;
+	ktime_t now = ktime_get();
 
 	lockdep_assert_held(&file->lock);
-	send->report = NULL;
-	report->msg.hdr = send->hdr;
-	report->msg.hdr.status = ETIMEDOUT;
-	umad_rmpp_tx_explain(send, report->msg.hdr.reserved);
-	if (umad_rxq_push(&file->rxq, &report->msg))
-		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_TIMED_OUT);
-	else
-		release_report(&report->msg);
-}
-
-/**
- * umad_send_step() - step a send's transaction, report what is to be reported
- * @send: the send
- * @event: what happened
- * @wc_status: &enum ib_wc_status, or with UMAD_TXN_EV_UNDELIVERED the RMPPStatus,
- *	for the trace
- * @now: the time
- * @finish: set to: call umad_send_finish() without the lock
- *
- * Context: process, &umad_file.lock held; does not sleep.
- * Return: what umad_txn_step() returned.
- */
-enum umad_txn_action umad_send_step(struct umad_send *send,
-				    enum umad_txn_event event, int wc_status,
-				    ktime_t now, bool *finish)
-{
-	enum umad_txn_state old = send->txn.state;
-	struct umad_file *file = send->file;
-	enum umad_txn_action action;
-
-	lockdep_assert_held(&file->lock);
-	action = umad_txn_step(&file->txns, &send->txn, event, now);
-	trace_ib_umad_txn(file, &send->txn, old, event, wc_status);
-	if (action == UMAD_TXN_REPORT)
-		report(send);
-
-	*finish = old != UMAD_TXN_DONE && send->txn.state == UMAD_TXN_DONE;
-	if (*finish) {
-		list_del(&send->agent_node);
-		if (old == UMAD_TXN_LATE) {
-			timerqueue_del(&send->agent->late, &send->late_node);
-			send->agent->late_count--;
-		}
-		umad_send_stop_waiting(send);
-	} else if (old != UMAD_TXN_LATE && send->txn.state == UMAD_TXN_LATE) {
-		timerqueue_add(&send->agent->late, &send->late_node);
-		send->agent->late_count++;
-	}
-	return action;
+	send->again = NULL;
+	umad_txn_attempt_done(&file->txns, &send->txn, now);
+	umad_send_arm(file, now);
 }
 
 static enum umad_txn_event done_event(const struct umad_send *send, bool ok)
@@ -207,6 +72,8 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 		umad_send_step(send, done_event(send, ok), status, ktime_get(),
 			       &finish);
 	}
+	if (send->again == buf)
+		attempt_done(send);
 	if (!ok && !flushed)
 		umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
 	spin_unlock(&file->lock);
@@ -219,14 +86,23 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 
 /* A MAD for ib_core with the send's bytes, its address and a reference. */
 static struct ib_mad_send_buf *build(struct umad_send *send, const void *mad,
-				     size_t len)
+				     size_t len, gfp_t gfp)
 {
+	const struct umad_post post = {
+		.core = send->agent->core,
+		.ah = send->ah,
+		.qpn = be32_to_cpu(send->hdr.qpn),
+		.pkey_index = send->hdr.pkey_index,
+		.head = mad,
+		.head_len = len,
+		.len = len,
+		.gfp = gfp,
+		.done = send_done,
+		.owner = send,
+	};
 	struct ib_mad_send_buf *buf;
 
-	buf = umad_post_build(send->agent->core, send->ah,
-			      be32_to_cpu(send->hdr.qpn),
-			      send->hdr.pkey_index, mad, len, len,
-			      send_done, send);
+	buf = umad_post_build(&post);
 	if (!IS_ERR(buf))
 		umad_send_get(send);
 	return buf;
@@ -244,43 +120,55 @@ static void unbuild(struct umad_send *send, struct ib_mad_send_buf *buf)
  * @send: inside its agent's gate, or in a handler of ib_core
  * @mad: the MAD
  * @len: bytes of it
+ * @again: a further attempt of a request that has no deadline until this one
+ *	has left the send queue; else a turn-around ACK
  *
- * A further attempt, or a turn-around ACK. It becomes the placeholder if there is
- * none and a response is waited for. What fails here is made good by the next
- * attempt, or by the deadline.
- * Context: process; may sleep; hold no lock.
+ * It becomes the placeholder if there is none and a response is waited for. What
+ * fails here is made good by the next attempt, or by the deadline.
+ * Context: process; waits for no memory, but may give back an address; hold no
+ * lock.
  */
-void umad_send_post(struct umad_send *send, const void *mad, size_t len)
+void umad_send_post(struct umad_send *send, const void *mad, size_t len,
+		    bool again)
 {
 	struct umad_stats *stats = &send->file->port->stats;
 	struct umad_file *file = send->file;
 	struct ib_mad_send_buf *buf;
+	bool waits;
 	int ret;
 
-	buf = build(send, mad, len);
-	if (IS_ERR(buf)) {
-		umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
-		return;
-	}
+	buf = build(send, mad, len, UMAD_POST_NOWAIT);
+	ret = PTR_ERR_OR_ZERO(buf);
 	spin_lock(&file->lock);
-	if (!send->waiting && send->txn.state == UMAD_TXN_WAIT) {
+	waits = !ret && !send->waiting && send->txn.state == UMAD_TXN_WAIT;
+	if (waits) {
 		umad_post_wait_for_ever(buf);
 		send->waiting = buf;
 	}
+	/* ib_core does not say when one that waits there has left. */
+	if (again && (ret || waits))
+		attempt_done(send);
+	else if (again)
+		send->again = buf;
 	spin_unlock(&file->lock);
+	if (ret)
+		goto err_count;
 
 	ret = ib_post_send_mad(buf, NULL);
 	spin_lock(&file->lock);
 	if (ret && send->waiting == buf)
 		send->waiting = NULL;
+	if (ret && send->again == buf)
+		attempt_done(send);
 	/* It may have ended before ib_core knew what to take back. */
 	if (!ret && send->txn.state == UMAD_TXN_DONE)
 		umad_send_stop_waiting(send);
 	spin_unlock(&file->lock);
-	if (ret) {
-		umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
-		unbuild(send, buf);
-	}
+	if (!ret)
+		return;
+	unbuild(send, buf);
+err_count:
+	umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
 }
 
 static void init_txn(struct umad_send *send, const struct ib_user_mad_hdr *hdr,
@@ -316,12 +204,15 @@ static struct umad_send *send_alloc(struct umad_agent *agent,
 	struct umad_report *report;
 	struct umad_send *send;
 
+	if (!may_hold_another(agent->file))
+		return ERR_PTR(-ENOBUFS);
 	send = kzalloc(sizeof(*send), GFP_KERNEL_ACCOUNT);
 	report = kzalloc(sizeof(*report), GFP_KERNEL_ACCOUNT);
 	if (!send || !report) {
 		kfree(report);
 		kfree(send);
-		return NULL;
+		atomic_dec(&agent->file->held_sends);
+		return ERR_PTR(-ENOMEM);
 	}
 	refcount_set(&send->refs, 1);
 	send->file = agent->file;
@@ -329,10 +220,11 @@ static struct umad_send *send_alloc(struct umad_agent *agent,
 	send->hdr = *hdr;
 	send->report = report;
 	timerqueue_init(&send->late_node);
+	report->file = agent->file;
 	report->mad = *mad;
 	report->msg.data = &report->mad;
 	report->msg.len = sizeof(report->mad);
-	report->msg.release = release_report;
+	report->msg.release = umad_send_release_report;
 	init_txn(send, hdr, mad);
 	return send;
 }
@@ -435,11 +327,10 @@ static struct umad_send *prepare(struct umad_agent *agent,
 		return ERR_CAST(ah);
 	set_tid(agent, mad);
 	send = send_alloc(agent, hdr, mad);
-	if (!send) {
+	if (IS_ERR(send))
 		umad_ah_put(ah);
-		return ERR_PTR(-ENOMEM);
-	}
-	send->ah = ah;
+	else
+		send->ah = ah;
 	return send;
 }
 
@@ -470,7 +361,7 @@ static int send_single(struct umad_agent *agent,
 		if (!send->mad)
 			goto err_send;
 	}
-	buf = build(send, mad, len);
+	buf = build(send, mad, len, GFP_KERNEL_ACCOUNT);
 	if (IS_ERR(buf)) {
 		ret = PTR_ERR(buf);
 		goto err_send;
@@ -531,8 +422,8 @@ static int send_message(struct umad_agent *agent,
  * Context: process; sleeps, in the resolution of an address for a second or
  * so, but never for user space; hold no lock.
  * Return: 0; -EIO for no such agent; -EINVAL for a length or class that
- * cannot be, and for a duplicate; -ENOMEM; what umad_ah_create() and ib_core
- * have against it.
+ * cannot be, and for a duplicate; -ENOBUFS when the file holds max_sends
+ * already; -ENOMEM; what umad_ah_create() and ib_core have against it.
  */
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		  void *mad, size_t len)

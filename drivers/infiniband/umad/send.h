@@ -26,10 +26,12 @@ struct work_struct;
 /**
  * struct umad_report - what read() returns when nobody answers
  * @msg: record of the receive queue
+ * @file: in whose &umad_file.held_sends it counts
  * @mad: the common header of the MAD, as it was sent
  */
 struct umad_report {
 	struct umad_msg msg;
+	struct umad_file *file;
 	struct ib_mad_hdr mad;
 };
 
@@ -47,6 +49,8 @@ struct umad_report {
  * @ah: constant, has a reference
  * @waiting: the placeholder in ib_core, NULL when there is none; protected by
  *	&umad_file.lock, under which it is not freed
+ * @again: an attempt after the first that is in the send queue, or NULL; compared,
+ *	not followed; protected by &umad_file.lock
  * @hdr: the program's header, constant
  * @report: allocated beforehand, NULL when it was handed to the receive queue;
  *	protected by &umad_file.lock
@@ -65,6 +69,7 @@ struct umad_send {
 	struct timerqueue_node late_node;
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
+	struct ib_mad_send_buf *again;
 	struct ib_user_mad_hdr hdr;
 	struct umad_report *report;
 	void *mad;
@@ -73,11 +78,6 @@ struct umad_send {
 	struct umad_rmpp_tx *rmpp;
 };
 
-/* For whatever must not be done where it becomes due. */
-extern struct workqueue_struct *umad_wq;
-
-int umad_send_init(void);
-void umad_send_exit(void);
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		  void *mad, size_t len);
 int umad_send_message(struct umad_file *file,
@@ -85,12 +85,14 @@ int umad_send_message(struct umad_file *file,
 		      struct umad_rmpp_tx *tx);
 void umad_send_get(struct umad_send *send);
 void umad_send_put(struct umad_send *send);
+void umad_send_release_report(struct umad_msg *msg);
 enum umad_txn_action umad_send_step(struct umad_send *send,
 				    enum umad_txn_event event, int wc_status,
 				    ktime_t now, bool *finish);
 void umad_send_finish(struct umad_send *send);
 void umad_send_stop_waiting(struct umad_send *send);
-void umad_send_post(struct umad_send *send, const void *mad, size_t len);
+void umad_send_post(struct umad_send *send, const void *mad, size_t len,
+		    bool again);
 void umad_send_arm(struct umad_file *file, ktime_t now);
 void umad_send_deadline_work(struct work_struct *work);
 void umad_send_cancel_all(struct umad_agent *agent);

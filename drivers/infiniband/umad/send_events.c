@@ -8,22 +8,28 @@
 #include "device.h"
 #include "file.h"
 #include "post.h"
+#include "queues.h"
 #include "rmpp_send.h"
 
 /* Transactions stepped in one go with the file's lock held. */
 #define BATCH		32
 /*
+ * And so many in one run of the work, which then ends and is queued again: time-outs
+ * may be shorter than what it takes to deal with them.
+ */
+#define RUN_MAX		256
+/*
  * Requests of an agent that listen for a late response: ib_core keeps them.
  * They are taken back in the order in which they were posted, because ib_core
- * searches its list in that order, and so many in one run of the work, because
+ * searches its list in that order, and RUN_MAX in one run of the work, because
  * it finds those taken back first until its own work has freed them.
  */
 #define LATE_MAX	8
-#define TRIM_MAX	256
 
-/* What is to be done about a deadline without the lock. */
+/* What is to be done about a deadline without the lock, inside the agent's gate. */
 struct due {
 	struct umad_send *send;
+	struct umad_agent *agent;
 	bool retry;
 	bool finish;
 };
@@ -31,7 +37,7 @@ struct due {
 /* One batch under the lock; returns how many, fills in what is left to do. */
 static unsigned int collect_due(struct umad_file *file, struct due *due)
 {
-	enum umad_txn_action action;
+	struct umad_agent *agent;
 	struct umad_send *send;
 	struct umad_txn *txn;
 	unsigned int n = 0;
@@ -40,11 +46,17 @@ static unsigned int collect_due(struct umad_file *file, struct due *due)
 	spin_lock(&file->lock);
 	while (n < BATCH && (txn = umad_txn_expired(&file->txns, now))) {
 		send = container_of(txn, struct umad_send, txn);
+		agent = send->agent;
+		/* Whoever has shut it cancels all that it has. */
+		if (!umad_gate_enter(&agent->gate)) {
+			umad_txn_clear_deadline(&file->txns, txn);
+			continue;
+		}
 		due[n].send = send;
-		action = umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
-					&due[n].finish);
-		due[n].retry = action == UMAD_TXN_RETRY &&
-			       umad_gate_enter(&send->agent->gate);
+		due[n].agent = agent;
+		due[n].retry = umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0,
+					      now, &due[n].finish) ==
+			       UMAD_TXN_RETRY;
 		if (due[n].retry)
 			umad_send_get(send);
 		n++;
@@ -64,10 +76,12 @@ static unsigned int collect_late(struct umad_file *file, struct due *due)
 	spin_lock(&file->lock);
 	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
 		agent = file->agent[id];
-		while (agent && n < BATCH && agent->late_count > LATE_MAX) {
+		while (agent && n < BATCH && agent->late_count > LATE_MAX &&
+		       umad_gate_enter(&agent->gate)) {
 			node = timerqueue_getnext(&agent->late);
 			due[n].send = container_of(node, struct umad_send,
 						   late_node);
+			due[n].agent = agent;
 			due[n].retry = false;
 			umad_send_step(due[n].send, UMAD_TXN_EV_CANCEL, 0, 0,
 				       &due[n].finish);
@@ -80,18 +94,34 @@ static unsigned int collect_late(struct umad_file *file, struct due *due)
 
 static void settle_due(const struct due *due)
 {
-	struct umad_agent *agent;
-
 	if (due->retry) {
-		agent = due->send->agent;
 		umad_stat_inc(&due->send->file->port->stats,
 			      UMAD_STAT_SEND_RETRIED);
-		umad_send_post(due->send, due->send->mad, due->send->mad_len);
+		umad_send_post(due->send, due->send->mad, due->send->mad_len,
+			       true);
 		umad_send_put(due->send);
-		umad_agent_leave(agent);
 	} else if (due->finish) {
 		umad_send_finish(due->send);
 	}
+	umad_agent_leave(due->agent);
+}
+
+/* As many as fit one run; true: there are more. */
+static bool settle_many(struct umad_file *file,
+			unsigned int (*collect)(struct umad_file *file,
+						struct due *due))
+{
+	unsigned int total = 0, n, i;
+	struct due due[BATCH];
+
+	do {
+		n = collect(file, due);
+		for (i = 0; i < n; i++)
+			settle_due(&due[i]);
+		total += n;
+		cond_resched();
+	} while (n == BATCH && total < RUN_MAX);
+	return n == BATCH;
 }
 
 /**
@@ -104,30 +134,19 @@ void umad_send_deadline_work(struct work_struct *work)
 {
 	struct umad_file *file = container_of(work, struct umad_file,
 					      deadline_work.work);
-	unsigned int trimmed = 0, n, i;
-	struct due due[BATCH];
+	bool more_due, more_late;
 	ktime_t now;
 
-	do {
-		n = collect_due(file, due);
-		for (i = 0; i < n; i++)
-			settle_due(&due[i]);
-		cond_resched();
-	} while (n);
-	do {
-		n = collect_late(file, due);
-		for (i = 0; i < n; i++)
-			settle_due(&due[i]);
-		trimmed += n;
-		cond_resched();
-	} while (n && trimmed < TRIM_MAX);
+	more_due = settle_many(file, collect_due);
+	more_late = settle_many(file, collect_late);
 
 	spin_lock(&file->lock);
 	now = ktime_get();
 	file->armed = KTIME_MAX;
-	if (n) {
+	if (more_due || more_late) {
 		file->armed = now;
-		mod_delayed_work(umad_wq, &file->deadline_work, 1);
+		mod_delayed_work(umad_timer_wq, &file->deadline_work,
+				 more_due ? 0 : 1);
 	} else {
 		umad_send_arm(file, now);
 	}

@@ -20,6 +20,7 @@ static const char * const stat_names[UMAD_STAT_COUNT] = {
 	[UMAD_STAT_SEND_CANCELED] = "send_canceled",
 	[UMAD_STAT_SEND_REFUSED] = "send_refused",
 	[UMAD_STAT_SEND_DUPLICATE] = "send_duplicate",
+	[UMAD_STAT_SEND_OVER_LIMIT] = "send_over_limit",
 	[UMAD_STAT_RECV_DELIVERED] = "recv_delivered",
 	[UMAD_STAT_RECV_UNMATCHED] = "recv_unmatched",
 	[UMAD_STAT_RECV_DROPPED_BUDGET] = "recv_dropped_budget",

@@ -19,6 +19,7 @@ struct umad_port;
  * @UMAD_STAT_SEND_REFUSED: writes that failed after their MAD was copied in and
  *	their agent found
  * @UMAD_STAT_SEND_DUPLICATE: of the refused, those for their TID
+ * @UMAD_STAT_SEND_OVER_LIMIT: of the refused, those beyond max_sends
  * @UMAD_STAT_RECV_DELIVERED: queued for read()
  * @UMAD_STAT_RECV_UNMATCHED: responses that came late, or with RMPP were not
  *	asked for (ib_core drops a plain one that nobody asked for); messages that
@@ -47,6 +48,7 @@ enum umad_stat {
 	UMAD_STAT_SEND_CANCELED,
 	UMAD_STAT_SEND_REFUSED,
 	UMAD_STAT_SEND_DUPLICATE,
+	UMAD_STAT_SEND_OVER_LIMIT,
 	UMAD_STAT_RECV_DELIVERED,
 	UMAD_STAT_RECV_UNMATCHED,
 	UMAD_STAT_RECV_DROPPED_BUDGET,

@@ -3,10 +3,8 @@
 
 #include <kunit/visibility.h>
 #include <linux/bug.h>
-#include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
-#include <linux/rhashtable.h>
 #include <linux/string.h>
 
 /*
@@ -21,13 +19,6 @@ static const char * const state_names[] = {
 	[UMAD_TXN_WAIT] = "wait",
 	[UMAD_TXN_LATE] = "late",
 	[UMAD_TXN_DONE] = "done",
-};
-
-static const struct rhashtable_params hash_params = {
-	.key_len = sizeof(struct umad_txn_key),
-	.key_offset = offsetof(struct umad_txn, key),
-	.head_offset = offsetof(struct umad_txn, hash_node),
-	.automatic_shrinking = true,
 };
 
 /**
@@ -48,28 +39,27 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_state_name);
  * @table: to be made
  * @lock: that its owner will hold around all calls
  *
- * Context: process; may sleep.
- * Return: 0 or -ENOMEM.
+ * Context: any.
  */
-int umad_txn_table_init(struct umad_txn_table *table, spinlock_t *lock)
+void umad_txn_table_init(struct umad_txn_table *table, spinlock_t *lock)
 {
 	table->lock = lock;
+	table->tree = RB_ROOT;
 	timerqueue_init_head(&table->deadlines);
 	table->count = 0;
-	return rhltable_init(&table->hash, &hash_params);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_init);
 
 /**
- * umad_txn_table_destroy() - give back an empty table
+ * umad_txn_table_destroy() - an empty table is not used any more
  * @table: nobody uses it any more
  *
- * Context: process; may sleep; without the table's lock.
+ * Context: any.
  */
 void umad_txn_table_destroy(struct umad_txn_table *table)
 {
-	WARN_ON_ONCE(table->count || timerqueue_getnext(&table->deadlines));
-	rhltable_destroy(&table->hash);
+	WARN_ON_ONCE(table->count || !RB_EMPTY_ROOT(&table->tree) ||
+		     timerqueue_getnext(&table->deadlines));
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_destroy);
 
@@ -98,14 +88,86 @@ void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_init);
 
-static bool same_dest(const struct umad_txn_dest *a,
-		      const struct umad_txn_dest *b)
+/**
+ * struct probe - what is looked for in the tree
+ * @key: of the transaction
+ * @dest: its destination
+ * @rank: of a request, see rank_of()
+ */
+struct probe {
+	const struct umad_txn_key *key;
+	const struct umad_txn_dest *dest;
+	int rank;
+};
+
+#define RANKS	4
+
+/*
+ * Requests with equal keys: those that a response can answer come first, and
+ * of these, messages, which packets of their receivers are about. So neither is
+ * searched for among any number of others.
+ */
+static int rank_of(const struct umad_txn *txn)
+{
+	return (txn->timeout ? 0 : 2) + !txn->held;
+}
+
+static int compare_dest(const struct umad_txn_dest *a,
+			const struct umad_txn_dest *b)
 {
 	if (a->grh != b->grh)
-		return false;
+		return a->grh - b->grh;
 	if (a->grh)
-		return !memcmp(a->gid, b->gid, sizeof(a->gid));
-	return a->lid == b->lid;
+		return memcmp(a->gid, b->gid, sizeof(a->gid));
+	return (int)be16_to_cpu(a->lid) - (int)be16_to_cpu(b->lid);
+}
+
+/* The whole key; what is equal to begin with stands together. */
+static int compare_key(const void *probe, const struct rb_node *node)
+{
+	const struct umad_txn_key *a = ((const struct probe *)probe)->key;
+	const struct umad_txn_key *b = &rb_entry(node, struct umad_txn,
+						 node)->key;
+	u64 tid_a = be64_to_cpu(a->tid), tid_b = be64_to_cpu(b->tid);
+
+	if (tid_a != tid_b)
+		return tid_a < tid_b ? -1 : 1;
+	if (a->mgmt_class != b->mgmt_class)
+		return a->mgmt_class - b->mgmt_class;
+	return a->response - b->response;
+}
+
+/* And of requests the rank; then the destination. */
+static int compare_all(const void *probe, const struct rb_node *node)
+{
+	const struct umad_txn *txn = rb_entry(node, struct umad_txn, node);
+	const struct probe *p = probe;
+	int c = compare_key(probe, node);
+
+	if (!c && !p->key->response)
+		c = p->rank - rank_of(txn);
+	return c ?: compare_dest(p->dest, &txn->dest);
+}
+
+static bool sorts_before(struct rb_node *node, const struct rb_node *other)
+{
+	const struct umad_txn *txn = rb_entry(node, struct umad_txn, node);
+	const struct probe probe = {
+		.key = &txn->key, .dest = &txn->dest, .rank = rank_of(txn),
+	};
+
+	/* Equal ones in the order in which they came. */
+	return compare_all(&probe, other) < 0;
+}
+
+static struct umad_txn *first_match(struct umad_txn_table *table,
+				    const struct probe *probe,
+				    int (*compare)(const void *probe,
+						   const struct rb_node *node))
+{
+	struct rb_node *node = rb_find_first(probe, &table->tree, compare);
+
+	return node ? rb_entry(node, struct umad_txn, node) : NULL;
 }
 
 /*
@@ -115,20 +177,10 @@ static bool same_dest(const struct umad_txn_dest *a,
 static bool is_duplicate(struct umad_txn_table *table,
 			 const struct umad_txn *txn)
 {
-	struct rhlist_head *list, *pos;
-	struct umad_txn *other;
-	bool found = false;
+	const struct probe probe = { .key = &txn->key, .dest = &txn->dest };
 
-	rcu_read_lock();
-	list = rhltable_lookup(&table->hash, &txn->key, hash_params);
-	rhl_for_each_entry_rcu(other, pos, list, hash_node) {
-		if (!txn->key.response || same_dest(&txn->dest, &other->dest)) {
-			found = true;
-			break;
-		}
-	}
-	rcu_read_unlock();
-	return found;
+	return first_match(table, &probe, txn->key.response ? compare_all :
+							      compare_key);
 }
 
 static void set_deadline(struct umad_txn_table *table, struct umad_txn *txn,
@@ -138,13 +190,23 @@ static void set_deadline(struct umad_txn_table *table, struct umad_txn *txn,
 	timerqueue_add(&table->deadlines, &txn->deadline);
 }
 
-static void clear_deadline(struct umad_txn_table *table, struct umad_txn *txn)
+/**
+ * umad_txn_clear_deadline() - a transaction whose end is near needs none
+ * @table: of the file
+ * @txn: in @table or not, with a deadline or without
+ *
+ * Context: process, the table's lock held; does not sleep.
+ */
+void umad_txn_clear_deadline(struct umad_txn_table *table,
+			     struct umad_txn *txn)
 {
+	lockdep_assert_held(table->lock);
 	if (RB_EMPTY_NODE(&txn->deadline.node))
 		return;
 	timerqueue_del(&table->deadlines, &txn->deadline);
 	timerqueue_init(&txn->deadline);
 }
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_clear_deadline);
 
 /**
  * umad_txn_add() - enter a send that is about to be posted
@@ -155,22 +217,16 @@ static void clear_deadline(struct umad_txn_table *table, struct umad_txn *txn)
  * @now: the clock of the deadlines; the first attempt's time runs from here
  *
  * Context: process, the table's lock held; does not sleep.
- * Return: 0; -EINVAL for a duplicate; -ENOMEM or another errno of rhltable
- * when the hash cannot grow.
+ * Return: 0; -EINVAL for a duplicate.
  */
 int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 		 bool refuse_duplicate, ktime_t now)
 {
-	int ret;
-
 	lockdep_assert_held(table->lock);
 	if (refuse_duplicate && is_duplicate(table, txn))
 		return -EINVAL;
 
-	ret = rhltable_insert(&table->hash, &txn->hash_node, hash_params);
-	if (ret)
-		return ret;
-
+	rb_add(&txn->node, &table->tree, sorts_before);
 	table->count++;
 	txn->state = txn->timeout ? UMAD_TXN_WAIT : UMAD_TXN_SEND;
 	if (txn->timeout && txn->timeout != UMAD_TXN_FOREVER && !txn->held)
@@ -191,21 +247,14 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_add);
 struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,
 			       u8 mgmt_class)
 {
-	struct umad_txn_key key = { .tid = tid, .mgmt_class = mgmt_class };
-	struct umad_txn *txn, *found = NULL;
-	struct rhlist_head *list, *pos;
+	const struct umad_txn_key key = { .tid = tid,
+					  .mgmt_class = mgmt_class };
+	const struct probe probe = { .key = &key };
+	struct umad_txn *txn;
 
 	lockdep_assert_held(table->lock);
-	rcu_read_lock();
-	list = rhltable_lookup(&table->hash, &key, hash_params);
-	rhl_for_each_entry_rcu(txn, pos, list, hash_node) {
-		if (txn->state == UMAD_TXN_WAIT) {
-			found = txn;
-			break;
-		}
-	}
-	rcu_read_unlock();
-	return found;
+	txn = first_match(table, &probe, compare_key);
+	return txn && txn->state == UMAD_TXN_WAIT ? txn : NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_find);
 
@@ -222,20 +271,13 @@ struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
 				  const struct umad_txn_key *key,
 				  const struct umad_txn_dest *dest)
 {
-	struct umad_txn *txn, *found = NULL;
-	struct rhlist_head *list, *pos;
+	struct probe probe = { .key = key, .dest = dest };
+	struct umad_txn *txn = NULL;
 
 	lockdep_assert_held(table->lock);
-	rcu_read_lock();
-	list = rhltable_lookup(&table->hash, key, hash_params);
-	rhl_for_each_entry_rcu(txn, pos, list, hash_node) {
-		if (same_dest(&txn->dest, dest)) {
-			found = txn;
-			break;
-		}
-	}
-	rcu_read_unlock();
-	return found;
+	for (; !txn && probe.rank < (key->response ? 1 : RANKS); probe.rank++)
+		txn = first_match(table, &probe, compare_all);
+	return txn;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_find_to);
 
@@ -253,7 +295,7 @@ void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 	lockdep_assert_held(table->lock);
 	WARN_ON_ONCE(txn->state != UMAD_TXN_WAIT);
 	txn->retries_left = 0;
-	clear_deadline(table, txn);
+	umad_txn_clear_deadline(table, txn);
 	if (expires != KTIME_MAX)
 		set_deadline(table, txn, expires);
 }
@@ -280,6 +322,27 @@ void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 	umad_txn_wait_until(table, txn, ktime_add(now, wait));
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_put_off);
+
+/**
+ * umad_txn_attempt_done() - an attempt after the first has left, or has failed
+ * @table: of the file
+ * @txn: that was to be sent again; whatever has become of it since
+ * @now: the clock of the deadlines; the attempt's time runs from here
+ *
+ * So there is one such attempt in the send queue at the most, however short the
+ * time-out and slow the queue.
+ * Context: process, the table's lock held; does not sleep.
+ */
+void umad_txn_attempt_done(struct umad_txn_table *table, struct umad_txn *txn,
+			   ktime_t now)
+{
+	lockdep_assert_held(table->lock);
+	if (txn->state == UMAD_TXN_WAIT && !txn->held &&
+	    txn->timeout != UMAD_TXN_FOREVER &&
+	    RB_EMPTY_NODE(&txn->deadline.node))
+		set_deadline(table, txn, ktime_add(now, txn->timeout));
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_attempt_done);
 
 /**
  * umad_txn_expired() - a transaction whose deadline has passed
@@ -324,13 +387,13 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_next_deadline);
 static void set_state(struct umad_txn_table *table, struct umad_txn *txn,
 		      enum umad_txn_state state, ktime_t now)
 {
-	bool was_hashed = txn->state == UMAD_TXN_SEND ||
-			  txn->state == UMAD_TXN_WAIT;
+	bool was_in_tree = txn->state == UMAD_TXN_SEND ||
+			   txn->state == UMAD_TXN_WAIT;
 
 	WARN_ON_ONCE(txn->state == UMAD_TXN_NEW || txn->state >= state);
-	clear_deadline(table, txn);
-	if (was_hashed) {
-		rhltable_remove(&table->hash, &txn->hash_node, hash_params);
+	umad_txn_clear_deadline(table, txn);
+	if (was_in_tree) {
+		rb_erase(&txn->node, &table->tree);
 		table->count--;
 	}
 	if (state == UMAD_TXN_LATE)
@@ -345,9 +408,9 @@ static enum umad_txn_action deadline_passed(struct umad_txn_table *table,
 		set_state(table, txn, UMAD_TXN_LATE, now);
 		return UMAD_TXN_REPORT;
 	}
+	/* Not before this attempt has left is there time for the next one. */
 	txn->retries_left--;
-	clear_deadline(table, txn);
-	set_deadline(table, txn, ktime_add(now, txn->timeout));
+	umad_txn_clear_deadline(table, txn);
 	return UMAD_TXN_RETRY;
 }
 

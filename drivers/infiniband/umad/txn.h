@@ -9,7 +9,7 @@
 #define UMAD_TXN_H
 
 #include <linux/ktime.h>
-#include <linux/rhashtable-types.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/timerqueue.h>
 #include <linux/types.h>
@@ -17,10 +17,11 @@
 /**
  * enum umad_txn_state - where a transaction stands
  * @UMAD_TXN_NEW: not in a table yet
- * @UMAD_TXN_SEND: expects no response; in the hash until it has been sent
- * @UMAD_TXN_WAIT: expects a response; in the hash, and in the deadline queue
- *	unless it waits for ever or its deadline is set later
- * @UMAD_TXN_LATE: given up and reported; out of the hash, in the deadline
+ * @UMAD_TXN_SEND: expects no response; in the tree until it has been sent
+ * @UMAD_TXN_WAIT: expects a response; in the tree, and in the deadline queue
+ *	unless it waits for ever, its deadline is set later, or a further attempt
+ *	is in the send queue
+ * @UMAD_TXN_LATE: given up and reported; out of the tree, in the deadline
  *	queue until a late response is no longer listened for
  * @UMAD_TXN_DONE: in neither; only its references keep it
  */
@@ -58,7 +59,8 @@ enum umad_txn_event {
  * enum umad_txn_action - what the owner has to do after an event
  * @UMAD_TXN_NONE: nothing
  * @UMAD_TXN_DELIVER: hand the response to the caller
- * @UMAD_TXN_RETRY: send it again
+ * @UMAD_TXN_RETRY: send it again, and call umad_txn_attempt_done() when the send
+ *	queue is done with it: it has no deadline until then
  * @UMAD_TXN_REPORT: tell the caller that nobody answered
  * @UMAD_TXN_STRAY: drop the response, nobody waits for it any more
  */
@@ -78,7 +80,7 @@ enum umad_txn_action {
  * @tid: transaction ID as on the wire, all 64 bits
  * @mgmt_class: management class
  * @response: the MAD sent is itself a response
- * @pad: zero, the key is hashed as bytes
+ * @pad: zero
  */
 struct umad_txn_key {
 	__be64 tid;
@@ -108,7 +110,7 @@ struct umad_txn_dest {
  * @held: set before umad_txn_add(): its deadline is set later
  * @retries_left: attempts still to be made; protected by the table's lock
  * @state: protected by the table's lock
- * @hash_node: in &umad_txn_table.hash
+ * @node: in &umad_txn_table.tree
  * @deadline: in &umad_txn_table.deadlines
  */
 struct umad_txn {
@@ -118,7 +120,7 @@ struct umad_txn {
 	bool held;
 	u32 retries_left;
 	enum umad_txn_state state;
-	struct rhlist_head hash_node;
+	struct rb_node node;
 	struct timerqueue_node deadline;
 };
 
@@ -126,18 +128,20 @@ struct umad_txn {
  * struct umad_txn_table - the outstanding sends of one file
  * @lock: the owner's, held around every call but init and destroy; never
  *	taken in interrupts
- * @hash: by &struct umad_txn_key, several of a kind allowed
+ * @tree: those in state SEND and WAIT, ordered by &struct umad_txn_key. A tree,
+ *	because a program may have any number of one key, and the order in which
+ *	they come and go must not matter; nor does it allocate under the lock
  * @deadlines: by time
- * @count: transactions in @hash
+ * @count: transactions in @tree
  */
 struct umad_txn_table {
 	spinlock_t *lock; /* the owner's, protects all */
-	struct rhltable hash;
+	struct rb_root tree;
 	struct timerqueue_head deadlines;
 	unsigned int count;
 };
 
-int umad_txn_table_init(struct umad_txn_table *table, spinlock_t *lock);
+void umad_txn_table_init(struct umad_txn_table *table, spinlock_t *lock);
 void umad_txn_table_destroy(struct umad_txn_table *table);
 void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
 		   const struct umad_txn_dest *dest, u32 timeout_ms,
@@ -154,6 +158,10 @@ void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 		      ktime_t now, ktime_t wait);
 struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now);
+void umad_txn_attempt_done(struct umad_txn_table *table,
+			   struct umad_txn *txn, ktime_t now);
+void umad_txn_clear_deadline(struct umad_txn_table *table,
+			     struct umad_txn *txn);
 ktime_t umad_txn_next_deadline(struct umad_txn_table *table);
 enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
 				   struct umad_txn *txn,

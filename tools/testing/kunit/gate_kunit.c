@@ -56,7 +56,8 @@ static void close_gate(void *arg)
 {
 	struct gate_env *env = arg;
 
-	umad_gate_close(&env->gate);
+	umad_gate_shut(&env->gate);
+	umad_gate_wait(&env->gate);
 }
 
 /* Start to close the gate; the closer is at it when this returns. */

@@ -324,7 +324,8 @@ static void rxe_close_beside_removal(struct kunit *test)
 	file = umad_file_create(port);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, file);
 	rxe_server(test, file);
-	umad_gate_close(&port->gate);
+	umad_gate_shut(&port->gate);
+	umad_gate_wait(&port->gate);
 
 	rxe_reg(&reg, 0);
 	agent = umad_agent_create(file, &reg, &id);

@@ -29,7 +29,8 @@ int txn_env_init(struct kunit *test)
 	/* Not zero, which any forgotten member would be too. */
 	env->now = ms_to_ktime(1000000);
 	test->priv = env;
-	return umad_txn_table_init(&env->table, &env->lock);
+	umad_txn_table_init(&env->table, &env->lock);
+	return 0;
 }
 
 /**
@@ -170,6 +171,20 @@ struct umad_txn *txn_find_to(struct txn_env *env, const struct umad_txn *like)
 	txn = umad_txn_find_to(&env->table, &like->key, &like->dest);
 	spin_unlock(&env->lock);
 	return txn;
+}
+
+/**
+ * txn_attempt_done() - umad_txn_attempt_done() with the lock, now
+ * @env: the table
+ * @txn: a transaction
+ *
+ * Context: process.
+ */
+void txn_attempt_done(struct txn_env *env, struct umad_txn *txn)
+{
+	spin_lock(&env->lock);
+	umad_txn_attempt_done(&env->table, txn, env->now);
+	spin_unlock(&env->lock);
 }
 
 /**

@@ -136,20 +136,21 @@ static void expect_place(struct kunit *test, struct umad_txn *txn,
 			 ktime_t deadline)
 {
 	struct txn_env *env = test->priv;
-	bool hashed = txn->state == UMAD_TXN_SEND ||
-		      txn->state == UMAD_TXN_WAIT;
+	bool in_tree = txn->state == UMAD_TXN_SEND ||
+		       txn->state == UMAD_TXN_WAIT;
 
-	KUNIT_EXPECT_EQ(test, env->table.count, hashed);
+	KUNIT_EXPECT_EQ(test, env->table.count, in_tree);
 	KUNIT_EXPECT_PTR_EQ(test, txn_find(env, 1, 0),
 			    txn->state == UMAD_TXN_WAIT ? txn : NULL);
 	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), deadline);
 }
 
-static ktime_t deadline_after(struct txn_env *env, const struct step_row *row,
+static ktime_t deadline_after(struct txn_env *env,
 			      const struct step_cell *cell, ktime_t before)
 {
+	/* Until the attempt has left the send queue. */
 	if (cell->action == UMAD_TXN_RETRY)
-		return ktime_add_ms(env->now, row->timeout_ms);
+		return KTIME_MAX;
 	if (cell->after == UMAD_TXN_LATE)
 		return ktime_add_ms(env->now, TXN_LATE_MS);
 	return cell->after == UMAD_TXN_DONE ? KTIME_MAX : before;
@@ -178,7 +179,13 @@ static void txn_step_cell(struct kunit *test, const struct step_row *row,
 	if (cell->action == UMAD_TXN_RETRY)
 		left--;
 	KUNIT_EXPECT_EQ(test, txn->retries_left, left);
-	expect_place(test, txn, deadline_after(env, row, cell, before));
+	expect_place(test, txn, deadline_after(env, cell, before));
+	if (cell->action == UMAD_TXN_RETRY) {
+		env->now = ktime_add_ms(env->now, 3);
+		txn_attempt_done(env, txn);
+		expect_place(test, txn,
+			     ktime_add_ms(env->now, row->timeout_ms));
+	}
 
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_DONE);
@@ -277,6 +284,9 @@ static bool run_sequence(struct kunit *test, const struct config *config,
 		attempts += action == UMAD_TXN_RETRY;
 		if (action != cell->action || txn->state != state || ends > 1)
 			return false;
+		/* By turns at once, and never. */
+		if (action == UMAD_TXN_RETRY && len % 2)
+			txn_attempt_done(env, txn);
 	}
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 	return !env->table.count && txn_next_deadline(env) == KTIME_MAX;

@@ -356,12 +356,78 @@ static void txn_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->table.count, 0);
 }
 
+/* What can be answered is found among any number of equal keys. */
+static void txn_equal_keys(struct kunit *test)
+{
+	const struct dup_send plain = { 7, 3, false, 0, LID(1) };
+	const struct dup_send waits = REQUEST(7, 3, LID(2));
+	struct umad_txn *sent[8], *message, *single;
+	struct txn_env *env = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sent); i++) {
+		sent[i] = make(test, &plain);
+		KUNIT_ASSERT_EQ(test, txn_add(env, sent[i], false), 0);
+	}
+	KUNIT_EXPECT_NULL(test, txn_find(env, 7, 3));
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, sent[1]), sent[0]);
+	single = make(test, &waits);
+	KUNIT_ASSERT_EQ(test, txn_add(env, single, false), 0);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find(env, 7, 3), single);
+	message = make(test, &waits);
+	message->held = true;
+	KUNIT_ASSERT_EQ(test, txn_add(env, message, false), 0);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, single), message);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, sent[3]), sent[0]);
+	txn_step(env, message, UMAD_TXN_EV_CANCEL);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, single), single);
+	txn_step(env, single, UMAD_TXN_EV_RESPONSE);
+	KUNIT_EXPECT_NULL(test, txn_find(env, 7, 3));
+	for (i = 0; i < ARRAY_SIZE(sent); i++)
+		txn_step(env, sent[i], UMAD_TXN_EV_SENT);
+	KUNIT_EXPECT_EQ(test, env->table.count, 0);
+}
+
+#define EQUAL	20000
+
+/* And they come and go at the cost of any other. */
+static void txn_equal_keys_cost(struct kunit *test)
+{
+	const struct umad_txn_key key = { .tid = cpu_to_be64(7),
+					  .mgmt_class = 3 };
+	struct umad_txn_dest dest = LID(1);
+	struct txn_env *env = test->priv;
+	struct umad_txn *txns;
+	ktime_t begin;
+	s64 ms;
+	int i;
+
+	txns = kvcalloc(EQUAL, sizeof(*txns), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, txns);
+	begin = ktime_get();
+	for (i = 0; i < EQUAL; i++) {
+		umad_txn_init(&txns[i], &key, &dest, 1000, 0);
+		KUNIT_EXPECT_EQ(test, txn_add(env, &txns[i], false), 0);
+	}
+	/* The oldest first, as they complete. */
+	for (i = 0; i < EQUAL; i++)
+		txn_step(env, &txns[i], UMAD_TXN_EV_CANCEL);
+	ms = ktime_ms_delta(ktime_get(), begin);
+	kunit_info(test, "%d in %lld ms\n", EQUAL, ms);
+	/* Quadratic, it would be a minute. */
+	KUNIT_EXPECT_LT(test, ms, 5000);
+	KUNIT_EXPECT_EQ(test, env->table.count, 0);
+	kvfree(txns);
+}
+
 static struct kunit_case table_cases[] = {
 	KUNIT_CASE_PARAM(txn_duplicates, dup_gen_params),
 	KUNIT_CASE(txn_tid_is_free_again),
 	KUNIT_CASE(txn_find_key),
 	KUNIT_CASE(txn_find_waits_only),
 	KUNIT_CASE(txn_find_destination),
+	KUNIT_CASE(txn_equal_keys),
+	KUNIT_CASE(txn_equal_keys_cost),
 	KUNIT_CASE(txn_many),
 	{}
 };

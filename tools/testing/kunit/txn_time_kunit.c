@@ -70,6 +70,11 @@ static void txn_retries_exact(struct kunit *test)
 		action = txn_step(env, txn, UMAD_TXN_EV_DEADLINE);
 		if (action != UMAD_TXN_RETRY || attempts > c->retries)
 			break;
+		/* It takes its time to leave, which is not the peer's. */
+		KUNIT_ASSERT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+		env->now = ktime_add_ms(env->now, 7);
+		txn_attempt_done(env, txn);
+		due = env->now;
 		attempts++;
 	}
 	KUNIT_EXPECT_EQ(test, action, UMAD_TXN_REPORT);
@@ -91,9 +96,39 @@ static void txn_late_clock(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, txn_expired(env), txn);
 	KUNIT_EXPECT_EQ(test, UMAD_TXN_RETRY,
 			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+	txn_attempt_done(env, txn);
 	KUNIT_EXPECT_NULL(test, txn_expired(env));
 	KUNIT_EXPECT_EQ(test, txn_next_deadline(env),
 			ktime_add_ms(env->now, 100));
+	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+}
+
+/* However it ends, an attempt that leaves afterwards sets no deadline. */
+static void txn_attempt_outlives(struct kunit *test)
+{
+	struct umad_txn *txn = alloc_txns(test, 1);
+	struct txn_env *env = test->priv;
+
+	txn_make(txn, 1, 100, 2);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	env->now = txn_next_deadline(env);
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_RETRY,
+			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_DELIVER,
+			txn_step(env, txn, UMAD_TXN_EV_RESPONSE));
+	txn_attempt_done(env, txn);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+
+	/* Nor one of a request whose last deadline has been set meanwhile. */
+	txn_make(txn, 1, 100, 2);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	env->now = txn_next_deadline(env);
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_RETRY,
+			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+	txn_wait_until(env, txn, ktime_add_ms(env->now, 5000));
+	txn_attempt_done(env, txn);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env),
+			ktime_add_ms(env->now, 5000));
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 }
 
@@ -113,6 +148,7 @@ static void txn_retries_max(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, UMAD_TXN_RETRY,
 				txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
 		KUNIT_EXPECT_EQ(test, txn->retries_left, U32_MAX - i);
+		txn_attempt_done(env, txn);
 	}
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 }
@@ -305,6 +341,8 @@ static void txn_deadlines_random(struct kunit *test)
 		/* Those given up would only be in the way here. */
 		if (txn->state == UMAD_TXN_LATE)
 			txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+		else
+			txn_attempt_done(env, txn);
 	}
 	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
 	KUNIT_EXPECT_GT(test, n, RANDOM);
@@ -340,6 +378,7 @@ static struct kunit_case time_cases[] = {
 	KUNIT_CASE(txn_late_window),
 	KUNIT_CASE(txn_held),
 	KUNIT_CASE(txn_put_off),
+	KUNIT_CASE(txn_attempt_outlives),
 	KUNIT_CASE(txn_deadlines_random),
 	KUNIT_CASE(txn_deadlines_in_order),
 	{}

@@ -111,6 +111,28 @@ TEST_F(wait, blocked_read_is_woken_by_a_mad)
 	EXPECT_EQ(1, msg_tid(&sleeper.msg));
 }
 
+/* The layout is that of the moment of the copy, as in-tree. */
+TEST_F(wait, blocked_read_gets_the_header_asked_for_meanwhile)
+{
+	struct umad_msg msg;
+	struct sleeper sleeper;
+	int fd = umad_open(O_RDWR);
+
+	ASSERT_LE(0, fd);
+	ASSERT_TRUE(fall_asleep(&sleeper, fd, sleep_read));
+	ASSERT_EQ(0, umad_ioctl(fd, IB_USER_MAD_ENABLE_PKEY, NULL));
+	ASSERT_EQ(0, umad_reg_server(fd, CLASS_VENDOR1, METHOD_TEST2));
+	msg_init(&msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST2, 1);
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
+	EXPECT_TRUE(side_done(&sleeper.call, 10000));
+	side_kick(&sleeper.call, 5000);
+	side_join(&sleeper.call);
+	close(fd);
+	ASSERT_EQ(MSG_LEN, sleeper.ret);
+	EXPECT_EQ(MSG_LEN, sleeper.msg.hdr.length);
+	EXPECT_EQ(METHOD_TEST2, sleeper.msg.mad.method);
+}
+
 TEST_F(wait, blocked_read_is_woken_by_a_timeout)
 {
 	struct sleeper sleeper;

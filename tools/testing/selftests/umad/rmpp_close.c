@@ -77,7 +77,8 @@ static void *send_short(void *arg)
 		return NULL;
 	while (!__atomic_load_n(&sender->stop, __ATOMIC_RELAXED)) {
 		rmpp_msg_init(&msg, sender->port, HDR_NEW, 0, CLASS_RMPP,
-			      METHOD_TABLE, ++tid, 2 * SEG, tid);
+			      METHOD_TABLE, tid, 2 * SEG, tid);
+		tid++;
 		if (rmpp_msg_write(fd, &msg) < 0)
 			sleep_ms(1);
 		while (rmpp_msg_read(fd, &got, HDR_NEW, 0) > 0)
