@@ -308,18 +308,20 @@ u32 umad_rmpp_rx_window(struct umad_port *port, u32 granted)
 
 /**
  * umad_rmpp_rx_reply_window() - the window for the answer to a message
- * @file: that received the message
+ * @agent: that received the message
  * @hdr: of the answer
  * @response: MAD header of the answer
  *
  * Context: process; takes &umad_file.lock; does not sleep.
  * Return: segments: what the message's turn-around ACK said, else 1.
  */
-u32 umad_rmpp_rx_reply_window(struct umad_file *file,
+u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
 			      const struct ib_user_mad_hdr *hdr,
 			      const struct ib_mad_hdr *response)
 {
+	struct umad_file *file = agent->file;
 	struct umad_rmpp_key key = {
+		.agent = (uintptr_t)agent,
 		.tid = response->tid,
 		.qpn = hdr->qpn,
 		.lid = hdr->lid,

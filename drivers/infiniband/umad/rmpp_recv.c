@@ -82,6 +82,10 @@ void umad_rmpp_rx_put(struct umad_rmpp_rx *rx)
  * @agent: that it was routed to
  * @rwc: the packet
  *
+ * Agents of one file may differ in the OUI of a vendor's class alone: segments
+ * for two of them are never of one message, nor may one agent's handler hold a
+ * message of another's, which does not wait for it.
+ *
  * By GID when there is a GRH: on RoCE all LIDs are 0, and behind a router
  * many nodes share one.
  * Context: any.
@@ -93,6 +97,7 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 	union ib_gid sgid;
 
 	memset(key, 0, sizeof(*key));
+	key->agent = (uintptr_t)agent;
 	key->tid = mad->tid;
 	key->qpn = cpu_to_be32(rwc->wc->src_qp);
 	key->lid = cpu_to_be16(rwc->wc->slid & 0xffff);

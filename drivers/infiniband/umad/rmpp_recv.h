@@ -24,6 +24,7 @@ struct umad_rx_msg {
 
 /**
  * struct umad_rmpp_key - whose message a segment belongs to
+ * @agent: that its packets are routed to, only compared
  * @tid: transaction ID
  * @qpn: of the sender
  * @lid: of the sender
@@ -35,6 +36,7 @@ struct umad_rx_msg {
  * @pad: zero, the key is hashed as bytes
  */
 struct umad_rmpp_key {
+	u64 agent;
 	__be64 tid;
 	__be32 qpn;
 	__be16 lid;
@@ -46,7 +48,7 @@ struct umad_rmpp_key {
 	u8 pad[6];
 };
 
-static_assert(sizeof(struct umad_rmpp_key) == 40);
+static_assert(sizeof(struct umad_rmpp_key) == 48);
 
 /**
  * struct umad_rmpp_rx - a message being received
@@ -121,7 +123,7 @@ void umad_rmpp_rx_get(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_put(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_cancel_all(struct umad_agent *agent);
 u32 umad_rmpp_rx_window(struct umad_port *port, u32 granted);
-u32 umad_rmpp_rx_reply_window(struct umad_file *file,
+u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
 			      const struct ib_user_mad_hdr *hdr,
 			      const struct ib_mad_hdr *response);
 

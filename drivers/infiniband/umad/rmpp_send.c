@@ -111,7 +111,7 @@ void umad_rmpp_tx_start(struct umad_send *send)
 	segs = rmpp_segments(&tx->layout, tx->data_len);
 	/* The answer of a double-sided transfer begins with their window. */
 	if (ib_response_mad(mad))
-		window = umad_rmpp_rx_reply_window(send->file, hdr, mad);
+		window = umad_rmpp_rx_reply_window(send->agent, hdr, mad);
 	rmpp_tx_init(&tx->engine, segs, window, hdr->timeout_ms, hdr->retries,
 		     ktime_get_ns());
 }

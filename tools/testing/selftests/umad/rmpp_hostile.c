@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Peers made by hand that harm others if they can: what one of them does must
+ * not be felt by the rest. Each peer is one source GID of the port; the plan
+ * adds fd00::2 to fd00::9 to the netdev.
+ */
+#include "kselftest_harness.h"
+#include "rmpp_util.h"
+
+#include <stdio.h>
+
+#define SOON	10000	/* ms; for what has to happen */
+#define WHILE	400	/* ms; for what must not */
+#define SEG	216
+#define PEERS	8
+#define OTHER_OUI (TEST_OUI + 1)
+
+static const char * const params[] = {
+	"rmpp_file_bytes", "rmpp_file_transfers",
+};
+
+FIXTURE(hostile) {
+	struct test_port port;
+	struct test_port from[PEERS];	/* the same, by another source GID */
+	int srv;			/* receives METHOD_TABLE, agent 0 */
+	struct rmpp_raw raw[PEERS];
+	struct rmpp_pkt pkt;
+	struct rmpp_msg got;
+	long old[ARRAY_SIZE(params)];
+};
+
+/* The index of fd00::@host in the port's table. */
+static int gid_index(const struct test_port *port, int host)
+{
+	char path[128], text[64], want[64];
+	int i;
+
+	snprintf(want, sizeof(want),
+		 "fd00:0000:0000:0000:0000:0000:0000:%04x", host);
+	for (i = 0; i < 64; i++) {
+		snprintf(path, sizeof(path),
+			 "/sys/class/infiniband/%s/ports/1/gids/%d",
+			 port->ibdev, i);
+		if (!umad_read_sysfs(path, text, sizeof(text)) &&
+		    !strncmp(text, want, strlen(want)))
+			return i;
+	}
+	return -ENOENT;
+}
+
+static long param_get(const char *name)
+{
+	char path[128], text[32];
+
+	snprintf(path, sizeof(path), "/sys/module/ib_umad/parameters/%s", name);
+	return umad_read_sysfs(path, text, sizeof(text)) ? -1 : atol(text);
+}
+
+static int serve(void)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.method = METHOD_TABLE,
+	};
+	int fd = umad_open(O_RDWR | O_NONBLOCK);
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = rmpp_register(fd, &agent);
+	return ret ? ret : fd;
+}
+
+FIXTURE_SETUP(hostile)
+{
+	const struct rmpp_agent raw = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.flags = IB_USER_MAD_USER_RMPP,
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++)
+		self->old[i] = param_get(params[i]);
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	self->srv = serve();
+	ASSERT_LE(0, self->srv);
+	for (i = 0; i < PEERS; i++) {
+		self->from[i] = self->port;
+		self->from[i].gid_index = gid_index(&self->port, i + 2);
+		ASSERT_LE(0, self->from[i].gid_index);
+		self->raw[i].fd = umad_open(O_RDWR | O_NONBLOCK);
+		ASSERT_LE(0, self->raw[i].fd);
+		ASSERT_EQ(0, rmpp_register(self->raw[i].fd, &raw));
+		self->raw[i].port = &self->from[i];
+		self->raw[i].mgmt_class = CLASS_RMPP;
+		self->raw[i].method = METHOD_TABLE;
+	}
+}
+
+FIXTURE_TEARDOWN(hostile)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++)
+		if (self->old[i] >= 0)
+			rmpp_param_set(params[i], self->old[i]);
+	close(self->srv);
+	for (i = 0; i < PEERS; i++)
+		close(self->raw[i].fd);
+	rmpp_msg_free(&self->got);
+}
+
+/* The first segment of a message of @segs. */
+static int first(struct rmpp_raw *raw, uint32_t tid, uint32_t segs)
+{
+	raw->tid = tid;
+	raw->seed = tid;
+	return raw_data(raw, 1, 0, segs * RMPP_PAYLOAD);
+}
+
+/* The next answer to message @tid; others are passed over. Its type. */
+static int answer(struct rmpp_raw *raw, uint32_t tid, struct rmpp_pkt *pkt,
+		  int wait_ms)
+{
+	uint64_t end = now_ms() + wait_ms;
+	uint64_t now;
+	int ret;
+
+	do {
+		now = now_ms();
+		ret = raw_recv(raw, pkt, now < end ? end - now : 0);
+		if (!ret && msg_tid(&raw->got) == tid)
+			return pkt->type;
+	} while (!ret);
+	return ret;
+}
+
+/* The first segment, and what it is answered with. */
+static int begin(struct rmpp_raw *raw, uint32_t tid, uint32_t segs,
+		 struct rmpp_pkt *pkt)
+{
+	int ret = first(raw, tid, segs);
+
+	return ret ? ret : answer(raw, tid, pkt, SOON);
+}
+
+static bool delivered(FIXTURE_DATA(hostile) *self, uint32_t tid, uint32_t segs)
+{
+	do {
+		if (rmpp_msg_read(self->srv, &self->got, HDR_NEW, SOON) < 0)
+			return false;
+	} while (rmpp_tid(&self->got) != tid);
+	return rmpp_msg_has(&self->got, segs * SEG, tid);
+}
+
+/* As raw_data(), to the agent of another OUI. */
+static int data_of_oui(struct rmpp_raw *raw, uint32_t seg, uint8_t flags,
+		       uint32_t len, uint32_t oui)
+{
+	const struct rmpp_pkt pkt = {
+		1, RMPP_DATA, RMPP_ACTIVE | flags | (seg == 1 ? RMPP_FIRST : 0),
+		0, seg, len
+	};
+	struct umad_msg msg;
+	int ret;
+
+	msg_init(&msg, raw->port, raw->id, raw->mgmt_class, raw->method,
+		 raw->tid);
+	msg.mad.attr_id = htobe16(0x35);
+	rmpp_put(msg.data, &pkt);
+	msg.data[37] = oui >> 16 & 0xff;
+	msg.data[38] = oui >> 8 & 0xff;
+	msg.data[39] = oui & 0xff;
+	rmpp_fill(msg.data + 40, (seg - 1) * SEG, SEG, raw->seed);
+	ret = msg_write(raw->fd, &msg);
+	return ret == MSG_LEN ? 0 : ret < 0 ? ret : -EIO;
+}
+
+/* Two agents of one file, that differ in the OUI alone. */
+TEST_F(hostile, segments_for_two_agents_are_not_joined)
+{
+	struct rmpp_raw *raw = &self->raw[0];
+	struct ib_user_mad_reg_req2 req;
+
+	reg_init(&req, CLASS_RMPP, 1);
+	mask_set((uint64_t *)req.method_mask, METHOD_TABLE);
+	req.oui = OTHER_OUI;
+	req.rmpp_version = 1;
+	ASSERT_EQ(1, umad_reg2(self->srv, &req));
+
+	ASSERT_EQ(RMPP_ACK, begin(raw, 1, 2, &self->pkt));
+	ASSERT_EQ(0, data_of_oui(raw, 2, RMPP_LAST, RMPP_PAYLOAD, OTHER_OUI));
+	EXPECT_TRUE(rmpp_quiet(self->srv, WHILE));
+	/* Each has its own, with the same TID. */
+	ASSERT_EQ(0, data_of_oui(raw, 1, 0, 2 * RMPP_PAYLOAD, OTHER_OUI));
+	ASSERT_EQ(RMPP_ACK, answer(raw, 1, &self->pkt, SOON));
+	ASSERT_EQ(0, data_of_oui(raw, 2, RMPP_LAST, RMPP_PAYLOAD, OTHER_OUI));
+	ASSERT_TRUE(delivered(self, 1, 2));
+	EXPECT_EQ(1, rmpp_user_hdr(&self->got)->id);
+	ASSERT_EQ(0, raw_data(raw, 2, RMPP_LAST, RMPP_PAYLOAD));
+	ASSERT_TRUE(delivered(self, 1, 2));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->id);
+}
+
+TEST_HARNESS_MAIN
