@@ -13,6 +13,7 @@
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
 #include "gate.h"
+#include "rmpp_window.h"
 #include "stats.h"
 
 struct ib_client_nl_info;
@@ -38,8 +39,7 @@ struct ib_client_nl_info;
  * @rmpp_joining_bytes: memory they take
  * @rmpp_credit: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
- * @rmpp_granted: of them those that senders have been allowed to send: the sum of
- *	&umad_rmpp_rx.granted
+ * @rmpp_window: of them those that senders have been allowed to send
  * @stats: counters
  * @debugfs: folder
  */
@@ -61,7 +61,7 @@ struct umad_port {
 	atomic_t rmpp_joining;
 	atomic64_t rmpp_joining_bytes;
 	u32 rmpp_credit;
-	atomic_t rmpp_granted;
+	struct umad_rmpp_window rmpp_window;
 	struct umad_stats stats;
 	struct dentry *debugfs;
 };

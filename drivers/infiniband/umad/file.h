@@ -5,6 +5,7 @@
  * Locks, in the order they may be taken:
  *	umad_port.files_lock	mutex: open, close, removal of the device
  *	umad_file.lock		spinlock, process context only
+ *	umad_rmpp_window.lock	spinlock, process context only
  *	umad_rxq.lock		spinlock, process context only
  * ib_core's handlers take the two spinlocks and no mutex. No lock is held
  * across a copy from or to user space, an allocation that may sleep, the

@@ -147,6 +147,7 @@ static void timer_work(struct work_struct *work)
  */
 int umad_rmpp_init(struct umad_rmpp *rmpp)
 {
+	rmpp->peers = RB_ROOT;
 	INIT_LIST_HEAD(&rmpp->lingering);
 	timerqueue_init_head(&rmpp->timers);
 	INIT_DELAYED_WORK(&rmpp->work, timer_work);
@@ -163,7 +164,8 @@ int umad_rmpp_init(struct umad_rmpp *rmpp)
 void umad_rmpp_destroy(struct umad_rmpp *rmpp)
 {
 	cancel_delayed_work_sync(&rmpp->work);
-	WARN_ON_ONCE(rmpp->joining || rmpp->lingering_count ||
+	WARN_ON_ONCE(rmpp->joining || !RB_EMPTY_ROOT(&rmpp->peers) ||
+		     rmpp->lingering_count ||
 		     timerqueue_getnext(&rmpp->timers));
 	rhashtable_destroy(&rmpp->receivers);
 }

@@ -7,6 +7,7 @@
 #ifndef UMAD_RMPP_H
 #define UMAD_RMPP_H
 
+#include <linux/rbtree.h>
 #include <linux/rhashtable-types.h>
 #include <linux/timerqueue.h>
 #include <linux/workqueue.h>
@@ -35,6 +36,7 @@ struct umad_rmpp_timer {
 /**
  * struct umad_rmpp - what a file has of RMPP, protected by &umad_file.lock
  * @receivers: struct umad_rmpp_rx by key
+ * @peers: struct umad_rmpp_peer, who sends the messages that are being joined
  * @lingering: complete ones, the one that has been for longest first
  * @joining_bytes: memory of messages that are being joined
  * @joining: how many those are
@@ -45,6 +47,7 @@ struct umad_rmpp_timer {
  */
 struct umad_rmpp {
 	struct rhashtable receivers;
+	struct rb_root peers;
 	struct list_head lingering;
 	u64 joining_bytes;
 	unsigned int joining;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Whether a message may begin: who asked for it, the bounds, the windows. */
+/* Whether a message may begin: who asked for it, the bounds. */
 #include <linux/types.h>
 #include "rmpp_recv.h"
 
@@ -13,6 +13,7 @@
 #include "device.h"
 #include "file.h"
 #include "recv.h"
+#include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "segbuf.h"
 #include "send.h"
@@ -131,6 +132,7 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 	rx->msg = msg;
 	refcount_set(&rx->refs, 1);
 	INIT_LIST_HEAD(&rx->linger_node);
+	INIT_LIST_HEAD(&rx->window_node);
 	INIT_WORK(&rx->work, umad_rmpp_rx_answer_work);
 	timerqueue_init(&rx->timer.node);
 	rx->timer.is_rx = true;
@@ -183,17 +185,26 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 	ret = -ENOSPC;
 	if (!may_begin(file))
 		goto out;
+	ret = -ENOMEM;
+	rx->peer = umad_rmpp_peer_get(file, &rx->key);
+	if (!rx->peer)
+		goto out;
 	rx_setup(rx, rwc);
 	ret = rhashtable_insert_fast(&file->rmpp.receivers, &rx->node,
 				     umad_rmpp_rx_params);
 	if (ret)
-		goto out;
+		goto err_peer;
 	rx->listed = true;
 	list_add_tail(&rx->agent_node, &agent->receivers);
 	file->rmpp.joining++;
 	atomic_inc(&file->port->rmpp_joining);
 	/* For the caller. */
 	umad_rmpp_rx_get(rx);
+	goto out;
+
+err_peer:
+	umad_rmpp_peer_put(file, rx->peer);
+	rx->peer = NULL;
 out:
 	spin_unlock(&file->lock);
 	return ret;
@@ -283,27 +294,6 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 				       IB_MGMT_RMPP_STATUS_RESX);
 	}
 	return NULL;
-}
-
-/**
- * umad_rmpp_rx_window() - segments one sender may send unacknowledged
- * @port: whose receive queue all share
- * @granted: segments that this sender has been allowed already
- *
- * A fair share of the credit, but no more of it than the others have left:
- * those who came first may have been promised much.
- * Context: any.
- * Return: segments, at least one, RMPP_RX_WINDOW_MAX at the most.
- */
-u32 umad_rmpp_rx_window(struct umad_port *port, u32 granted)
-{
-	int active = max(atomic_read(&port->rmpp_joining), 1);
-	int others = atomic_read(&port->rmpp_granted) - (int)granted;
-	int credit = READ_ONCE(port->rmpp_credit);
-	int left = credit - max(others, 0);
-
-	left = min(left, credit / active);
-	return clamp_t(int, left, 1, RMPP_RX_WINDOW_MAX);
 }
 
 /**

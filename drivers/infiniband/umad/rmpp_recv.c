@@ -14,6 +14,7 @@
 #include "file.h"
 #include "queues.h"
 #include "recv.h"
+#include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "segbuf.h"
 #include "send.h"
@@ -109,20 +110,6 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 		memcpy(key->gid, sgid.raw, sizeof(key->gid));
 }
 
-/* How much of the port's receive queue the sender may still use. */
-static void account_window(struct umad_rmpp_rx *rx)
-{
-	const struct rmpp_rx *engine = &rx->engine;
-	u32 granted = 0;
-
-	lockdep_assert_held(&rx->agent->file->lock);
-	if (rx->listed && engine->state == RMPP_RX_JOINING)
-		granted = engine->window_last - (engine->expected - 1);
-	atomic_add(granted - rx->granted,
-		   &rx->agent->file->port->rmpp_granted);
-	rx->granted = granted;
-}
-
 /* It is joined, or will not be: off the accounts. */
 static void end_joining(struct umad_rmpp_rx *rx)
 {
@@ -133,6 +120,9 @@ static void end_joining(struct umad_rmpp_rx *rx)
 	file->rmpp.joining_bytes -= rx->charged;
 	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
 	rx->charged = 0;
+	umad_rmpp_window_leave(rx);
+	umad_rmpp_peer_put(file, rx->peer);
+	rx->peer = NULL;
 }
 
 /* Out of the table and the lists; true: put the table's reference, later. */
@@ -149,7 +139,6 @@ static bool unlist(struct umad_rmpp_rx *rx)
 	list_del(&rx->agent_node);
 	if (list_empty(&rx->linger_node)) {
 		end_joining(rx);
-		account_window(rx);
 	} else {
 		list_del_init(&rx->linger_node);
 		file->rmpp.lingering_count--;
@@ -161,7 +150,7 @@ static bool unlist(struct umad_rmpp_rx *rx)
 static void format_answer(struct umad_rmpp_rx *rx, struct rmpp_packet *packet)
 {
 	if (rx->engine.state != RMPP_RX_DEAD) {
-		rmpp_rx_format_ack(&rx->engine, packet);
+		umad_rmpp_window_ack(rx, packet, ktime_get_ns());
 		return;
 	}
 	*packet = (struct rmpp_packet){
@@ -198,7 +187,6 @@ static void answer(struct umad_rmpp_rx *rx)
 		return;
 	}
 	format_answer(rx, &packet);
-	account_window(rx);
 	spin_unlock(&file->lock);
 	umad_rmpp_post_control(rx->agent, rx->ah, &rx->from, head, &packet);
 }
@@ -307,7 +295,6 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 	if (rx->send && wanted)
 		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
 	end_joining(rx);
-	account_window(rx);
 	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
 	if (++file->rmpp.lingering_count > LINGERING_MAX) {
 		oldest = list_first_entry(&file->rmpp.lingering,
@@ -363,10 +350,8 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 					 IB_MGMT_RMPP_STATUS_T2L);
 	} else {
 		verdict = rmpp_rx_stored(&rx->engine, packet,
-					 umad_rmpp_rx_window(file->port,
-							     rx->granted),
 					 ktime_to_ns(now));
-		account_window(rx);
+		umad_rmpp_window_seen(rx, ktime_to_ns(now));
 		if (rx->engine.state == RMPP_RX_DONE)
 			oldest = complete_rx(rx, &finish);
 	}

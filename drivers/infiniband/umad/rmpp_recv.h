@@ -9,7 +9,7 @@
 #include "rxq.h"
 #include "txn.h"
 
-struct umad_port;
+struct umad_rmpp_peer;
 struct umad_send;
 
 /**
@@ -72,9 +72,13 @@ static_assert(sizeof(struct umad_rmpp_key) == 48);
  * @head: headers of our answers, constant
  * @msg: what read() will return; NULL when it was handed on
  * @charged: bytes of it that count as being joined; protected by &umad_file.lock
+ * @peer: who sends it, while it is in the table and not complete; else NULL;
+ *	protected by &umad_file.lock
+ * @window_node: in &umad_rmpp_window.active; protected by &umad_rmpp_window.lock,
+ *	as those below
+ * @seen_at: when a segment was last stored, in nanoseconds
  * @granted: segments that its sender may send, from the first missing one to the
- *	end of the window; counted in &umad_port.rmpp_granted; protected by
- *	&umad_file.lock
+ *	end of the window, but for one
  */
 struct umad_rmpp_rx {
 	struct rmpp_rx engine;
@@ -95,6 +99,9 @@ struct umad_rmpp_rx {
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct umad_rx_msg *msg;
 	size_t charged;
+	struct umad_rmpp_peer *peer;
+	struct list_head window_node;
+	u64 seen_at;
 	u32 granted;
 };
 
@@ -122,7 +129,6 @@ void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_get(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_put(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_cancel_all(struct umad_agent *agent);
-u32 umad_rmpp_rx_window(struct umad_port *port, u32 granted);
 u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
 			      const struct ib_user_mad_hdr *hdr,
 			      const struct ib_mad_hdr *response);

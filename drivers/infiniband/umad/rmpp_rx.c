@@ -3,6 +3,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/limits.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -210,7 +211,6 @@ static bool tell_gap(struct rmpp_rx *rx)
  * rmpp_rx_stored() - a segment has been stored
  * @rx: the receiver, that said RMPP_RX_STORE
  * @packet: of the segment
- * @window: segments to allow from now on, what the port has to give
  * @now: the time
  *
  * The state becomes RMPP_RX_DONE when the message is complete.
@@ -219,14 +219,13 @@ static bool tell_gap(struct rmpp_rx *rx)
  */
 enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 				    const struct rmpp_packet *packet,
-				    u32 window, u64 now)
+				    u64 now)
 {
 	bool filled_gap;
 
 	if (rx->state != RMPP_RX_JOINING)
 		return RMPP_RX_DROP;
 
-	rx->window = clamp_t(u32, window, 1, RMPP_RX_WINDOW_MAX);
 	rx->progress_at = now;
 	rx->nudge = NUDGE_FIRST;
 	rx->nudge_at = now + NUDGE_FIRST;
@@ -235,6 +234,9 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		rx->last = packet->seg;
 		rx->last_len = packet->len;
 	}
+	if (packet->seg == 1)
+		rx->claim = DIV_ROUND_UP(packet->len,
+					 rmpp_payload_max(&rx->layout));
 	set_bit(packet->seg % RMPP_RX_WINDOW_MAX, rx->have);
 	if (packet->seg != rx->expected) {
 		rx->smooth = 0;
@@ -341,15 +343,24 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_deadline);
 /**
  * rmpp_rx_format_ack() - the acknowledgment of what has arrived
  * @rx: the receiver
+ * @window: segments to allow from now on, what the port has to give
  * @ack: filled in
  *
- * Widens the window. Call when the ACK is really sent.
+ * Widens the window, but not beyond the end that the first segment spoke of,
+ * unless that was wrong. Call when the ACK is really sent.
  * Context: any.
  */
-void rmpp_rx_format_ack(struct rmpp_rx *rx, struct rmpp_packet *ack)
+void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window,
+			struct rmpp_packet *ack)
 {
+	u32 allow;
+
+	rx->window = clamp_t(u32, window, 1, RMPP_RX_WINDOW_MAX);
 	rx->acked = rx->expected - 1;
-	rx->window_last = max(rx->window_last, rx->acked + rx->window);
+	allow = rx->window;
+	if (rx->claim > rx->acked)
+		allow = min(allow, rx->claim - rx->acked);
+	rx->window_last = max(rx->window_last, rx->acked + allow);
 	*ack = (struct rmpp_packet){
 		.version = IB_MGMT_RMPP_VERSION,
 		.type = IB_MGMT_RMPP_TYPE_ACK,

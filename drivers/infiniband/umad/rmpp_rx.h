@@ -61,7 +61,8 @@ enum rmpp_rx_verdict {
  * @max_segs: segments a message may have
  * @expected: first segment that is missing, ES of the specification
  * @window_last: last segment that the sender may send, WL; never shrinks
- * @window: segments to allow beyond what has arrived
+ * @window: segments that the last ACK could have allowed beyond what had arrived
+ * @claim: segments of the message by what the first one says; 0: it does not
  * @acked: last segment acknowledged
  * @highest: highest segment stored
  * @last: number of the segment with the Last flag; 0: not seen yet
@@ -83,6 +84,7 @@ struct rmpp_rx {
 	u32 expected;
 	u32 window_last;
 	u32 window;
+	u32 claim;
 	u32 acked;
 	u32 highest;
 	u32 last;
@@ -103,12 +105,13 @@ enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
 				     const struct rmpp_packet *packet, u64 now);
 enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 				    const struct rmpp_packet *packet,
-				    u32 window, u64 now);
+				    u64 now);
 enum rmpp_rx_verdict rmpp_rx_no_room(struct rmpp_rx *rx);
 enum rmpp_rx_verdict rmpp_rx_cancel(struct rmpp_rx *rx, u8 status);
 enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now);
 u64 rmpp_rx_deadline(const struct rmpp_rx *rx);
-void rmpp_rx_format_ack(struct rmpp_rx *rx, struct rmpp_packet *ack);
+void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window,
+			struct rmpp_packet *ack);
 u64 rmpp_rx_data_len(const struct rmpp_rx *rx);
 enum rmpp_rx_verdict rmpp_rx_check_start(const struct rmpp_packet *packet,
 					 u8 *status);

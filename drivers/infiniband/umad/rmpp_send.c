@@ -357,7 +357,8 @@ static void settle(struct umad_send *send)
 	if (is_active(send) && !tx->settled &&
 	    tx->engine.state == RMPP_TX_ACKED) {
 		tx->settled = true;
-		tx->response_window = umad_rmpp_rx_window(file->port, 0);
+		tx->response_window = umad_rmpp_window_offer(file->port,
+							     ktime_to_ns(now));
 		acked(send, now, &finish);
 		turn = send->txn.state == UMAD_TXN_WAIT;
 	} else if (is_active(send) && !tx->settled &&

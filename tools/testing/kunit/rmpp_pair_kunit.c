@@ -198,13 +198,17 @@ static void tx_timer(struct pair *pair)
 static void rx_answer(struct pair *pair, enum rmpp_rx_verdict verdict)
 {
 	struct rmpp_packet packet;
+	u32 window = pair->window;
 
+	/* Now and then others have taken the window away. */
+	if (!pipe_random(&pair->pipe, 8))
+		window = 1 + pipe_random(&pair->pipe, window);
 	switch (verdict) {
 	case RMPP_RX_ACK:
 		if (pair->profile->intree_rx)
 			packet = intree_rx_ack(&pair->old_rx);
 		else
-			rmpp_rx_format_ack(&pair->rx, &packet);
+			rmpp_rx_format_ack(&pair->rx, window, &packet);
 		break;
 	case RMPP_RX_ABORT:
 		packet = end_packet(IB_MGMT_RMPP_TYPE_ABORT,
@@ -251,7 +255,6 @@ static enum rmpp_rx_verdict receive_ours(struct pair *pair,
 {
 	const struct rmpp_packet *packet = &event->packet;
 	enum rmpp_rx_verdict verdict;
-	u32 window = pair->window;
 	u8 status;
 
 	if (!pair->rx_started) {
@@ -267,10 +270,7 @@ static enum rmpp_rx_verdict receive_ours(struct pair *pair,
 	if (verdict != RMPP_RX_STORE)
 		return verdict;
 	store(pair, event);
-	/* Now and then others have taken the window away. */
-	if (!pipe_random(&pair->pipe, 8))
-		window = 1 + pipe_random(&pair->pipe, window);
-	return rmpp_rx_stored(&pair->rx, packet, window, pair->now);
+	return rmpp_rx_stored(&pair->rx, packet, pair->now);
 }
 
 static void rx_receive(struct pair *pair, const struct pipe_event *event)

@@ -26,10 +26,9 @@ enum rmpp_rx_verdict give(struct rx_env *env, struct rmpp_packet packet)
 
 	verdict = rmpp_rx_receive(&env->rx, &packet, env->now);
 	if (verdict == RMPP_RX_STORE)
-		verdict = rmpp_rx_stored(&env->rx, &packet, env->window,
-					 env->now);
+		verdict = rmpp_rx_stored(&env->rx, &packet, env->now);
 	if (verdict == RMPP_RX_ACK)
-		rmpp_rx_format_ack(&env->rx, &env->ack);
+		rmpp_rx_format_ack(&env->rx, env->window, &env->ack);
 	return verdict;
 }
 

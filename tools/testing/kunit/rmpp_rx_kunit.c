@@ -11,7 +11,7 @@ static enum rmpp_rx_verdict expire(struct rx_env *env)
 	env->now = rmpp_rx_deadline(&env->rx);
 	verdict = rmpp_rx_timer(&env->rx, env->now);
 	if (verdict == RMPP_RX_ACK)
-		rmpp_rx_format_ack(&env->rx, &env->ack);
+		rmpp_rx_format_ack(&env->rx, env->window, &env->ack);
 	return verdict;
 }
 
@@ -95,6 +95,50 @@ static void window_never_shrinks(struct kunit *test)
 	for (seg = 34; seg < 97; seg++)
 		EXPECT_ACK(test, give(env, segment(seg)), seg, 97);
 	EXPECT_ACK(test, give(env, segment(97)), 97, 98);
+}
+
+/* What the first segment says is left is enough; if it is true. */
+static void claim_bounds_the_window(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	struct rmpp_packet packet = segment(1);
+	u32 seg;
+
+	packet.len = 4 * 220 + 1;
+	EXPECT_ACK(test, give(env, packet), 1, 5);
+	for (seg = 2; seg < 5; seg++)
+		EXPECT_VERDICT(test, give(env, segment(seg)), RMPP_RX_DROP);
+	EXPECT_ACK(test, give(env, segment(5)), 5, 69);
+	/* A claim of nothing more than there is says nothing. */
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 1, env->now);
+	packet.len = 1;
+	EXPECT_ACK(test, give(env, packet), 1, 65);
+	/* What was allowed before stays allowed. */
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 10, env->now);
+	packet.len = 5 * 220;
+	EXPECT_ACK(test, give(env, packet), 1, 10);
+}
+
+/* The window is what can be had when the ACK is sent, not when it is due. */
+static void window_of_the_moment(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	struct rmpp_packet packet = segment(1), ack;
+
+	rmpp_rx_receive(&env->rx, &packet, env->now);
+	EXPECT_VERDICT(test, rmpp_rx_stored(&env->rx, &packet, env->now),
+		       RMPP_RX_ACK);
+	rmpp_rx_format_ack(&env->rx, 3, &ack);
+	KUNIT_EXPECT_EQ(test, ack.len, 4u);
+	rmpp_rx_format_ack(&env->rx, 1, &ack);
+	KUNIT_EXPECT_EQ(test, ack.len, 4u);
+	rmpp_rx_format_ack(&env->rx, 20, &ack);
+	KUNIT_EXPECT_EQ(test, ack.len, 21u);
+	/* ACKs follow the window that was granted: each half. */
+	for (packet.seg = 2; packet.seg < 11; packet.seg++)
+		EXPECT_VERDICT(test, give(env, segment(packet.seg)),
+			       RMPP_RX_DROP);
+	EXPECT_ACK(test, give(env, segment(11)), 11, 75);
 }
 
 static void gap_is_told(struct kunit *test)
@@ -378,6 +422,8 @@ static struct kunit_case rmpp_rx_cases[] = {
 	KUNIT_CASE(acks_of_smooth_transfer),
 	KUNIT_CASE(acks_of_narrow_windows),
 	KUNIT_CASE(window_never_shrinks),
+	KUNIT_CASE(claim_bounds_the_window),
+	KUNIT_CASE(window_of_the_moment),
 	KUNIT_CASE(gap_is_told),
 	KUNIT_CASE(gap_after_gap),
 	KUNIT_CASE(reversed),

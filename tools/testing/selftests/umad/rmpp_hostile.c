@@ -144,6 +144,32 @@ static int begin(struct rmpp_raw *raw, uint32_t tid, uint32_t segs,
 	return ret ? ret : answer(raw, tid, pkt, SOON);
 }
 
+/* Segments @from to @to, in windows as the receiver allows them. */
+static int send_on(struct rmpp_raw *raw, uint32_t tid, uint32_t from,
+		   uint32_t to, uint32_t segs, struct rmpp_pkt *pkt)
+{
+	uint32_t seg, window = pkt->len;
+	int ret;
+
+	raw->tid = tid;
+	raw->seed = tid;
+	for (seg = from; seg <= to; seg++) {
+		while (seg > window) {
+			ret = answer(raw, tid, pkt, SOON);
+			if (ret != RMPP_ACK)
+				return ret < 0 ? ret : -EPROTO;
+			window = pkt->len;
+		}
+		ret = raw_data(raw, seg, seg == segs ? RMPP_LAST : 0,
+			       seg == segs ? RMPP_PAYLOAD : 0);
+		if (ret)
+			return ret;
+		if (seg % 64 == 0)
+			sleep_ms(20);
+	}
+	return 0;
+}
+
 static bool delivered(FIXTURE_DATA(hostile) *self, uint32_t tid, uint32_t segs)
 {
 	do {
@@ -200,6 +226,68 @@ TEST_F(hostile, segments_for_two_agents_are_not_joined)
 	ASSERT_EQ(0, raw_data(raw, 2, RMPP_LAST, RMPP_PAYLOAD));
 	ASSERT_TRUE(delivered(self, 1, 2));
 	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->id);
+}
+
+/* One packet, and then nothing: what it was granted is not lost to others. */
+TEST_F(hostile, silent_peer_does_not_hold_the_window)
+{
+	uint32_t window;
+
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], 1, 5000, &self->pkt));
+	/* At once there is something left. */
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[1], 2, 5000, &self->pkt));
+	EXPECT_LE(32, self->pkt.len - self->pkt.seg);
+	sleep_ms(WHILE);
+	/* And soon nearly all of it. */
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[2], 3, 5000, &self->pkt));
+	window = self->pkt.len - self->pkt.seg;
+	EXPECT_LE(256, window);
+	ASSERT_EQ(0, send_on(&self->raw[2], 3, 2, 600, 600, &self->pkt));
+	EXPECT_TRUE(delivered(self, 3, 600));
+}
+
+/* One that goes on beginning messages has one share of the credit, not many. */
+TEST_F(hostile, many_messages_of_one_peer_leave_the_window_to_others)
+{
+	uint32_t i;
+
+	for (i = 1; i <= 100; i++)
+		ASSERT_EQ(0, first(&self->raw[0], i, 5000));
+	ASSERT_EQ(RMPP_ACK, answer(&self->raw[0], 100, &self->pkt, SOON));
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[1], 1000, 5000, &self->pkt));
+	EXPECT_LE(32, self->pkt.len - self->pkt.seg);
+}
+
+/* A message that says how short it is is not granted more. */
+TEST_F(hostile, short_message_is_granted_what_it_needs)
+{
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], 1, 5, &self->pkt));
+	EXPECT_LE(5, self->pkt.len);
+	EXPECT_GE(6, self->pkt.len);
+	/* It may have lied. */
+	ASSERT_EQ(0, send_on(&self->raw[0], 1, 2, 200, 200, &self->pkt));
+	EXPECT_TRUE(delivered(self, 1, 200));
+}
+
+/*
+ * All that begin at once: no more is promised than the receive queue has, but
+ * for one segment each.
+ */
+TEST_F(hostile, windows_that_are_promised_together_fit_the_credit)
+{
+	uint32_t i, sum = 0, n = 64;
+
+	for (i = 0; i < n; i++)
+		ASSERT_EQ(0, first(&self->raw[i % PEERS], i + 1, 5000));
+	for (i = 0; i < n; i++) {
+		ASSERT_EQ(RMPP_ACK, answer(&self->raw[i % PEERS], i + 1,
+					   &self->pkt, SOON));
+		sum += self->pkt.len - self->pkt.seg;
+	}
+	EXPECT_GE(384 + n, sum) {
+		TH_LOG("%u segments", sum);
+	}
+	EXPECT_LE(128, sum);
 }
 
 TEST_HARNESS_MAIN
