@@ -7,7 +7,7 @@
  *	umad_file.lock		spinlock, process context only
  *	umad_rmpp_window.lock	spinlock, process context only
  *	umad_rxq.lock		spinlock, process context only
- * ib_core's handlers take the two spinlocks and no mutex. No lock is held
+ * ib_core's handlers take the spinlocks and no mutex. No lock is held
  * across a copy from or to user space, an allocation that may sleep, the
  * resolution of an address or the (un)registration of an agent, but for
  * files_lock across the last.

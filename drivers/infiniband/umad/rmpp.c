@@ -148,6 +148,8 @@ static void timer_work(struct work_struct *work)
 int umad_rmpp_init(struct umad_rmpp *rmpp)
 {
 	rmpp->peers = RB_ROOT;
+	rmpp->by_transfers = RB_ROOT_CACHED;
+	rmpp->by_bytes = RB_ROOT_CACHED;
 	INIT_LIST_HEAD(&rmpp->lingering);
 	timerqueue_init_head(&rmpp->timers);
 	INIT_DELAYED_WORK(&rmpp->work, timer_work);

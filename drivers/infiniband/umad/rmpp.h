@@ -37,6 +37,8 @@ struct umad_rmpp_timer {
  * struct umad_rmpp - what a file has of RMPP, protected by &umad_file.lock
  * @receivers: struct umad_rmpp_rx by key
  * @peers: struct umad_rmpp_peer, who sends the messages that are being joined
+ * @by_transfers: the same, who has begun most of them unasked first
+ * @by_bytes: the same, whose unasked ones take most memory first
  * @lingering: complete ones, the one that has been for longest first
  * @joining_bytes: memory of messages that are being joined
  * @joining: how many those are
@@ -48,6 +50,8 @@ struct umad_rmpp_timer {
 struct umad_rmpp {
 	struct rhashtable receivers;
 	struct rb_root peers;
+	struct rb_root_cached by_transfers;
+	struct rb_root_cached by_bytes;
 	struct list_head lingering;
 	u64 joining_bytes;
 	unsigned int joining;

@@ -13,72 +13,11 @@
 #include "device.h"
 #include "file.h"
 #include "recv.h"
+#include "rmpp_limits.h"
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "segbuf.h"
 #include "send.h"
-
-static unsigned long rmpp_max_message = 256UL << 20;
-module_param(rmpp_max_message, ulong, 0644);
-MODULE_PARM_DESC(rmpp_max_message,
-		 "Bytes one RMPP message may have, sent or received (default: 256 MiB)");
-
-static unsigned long rmpp_file_bytes = 512UL << 20;
-module_param(rmpp_file_bytes, ulong, 0644);
-MODULE_PARM_DESC(rmpp_file_bytes,
-		 "Bytes of RMPP messages being joined for one file (default: 512 MiB)");
-
-static unsigned long rmpp_port_bytes = 1024UL << 20;
-module_param(rmpp_port_bytes, ulong, 0644);
-MODULE_PARM_DESC(rmpp_port_bytes,
-		 "Bytes of RMPP messages being joined for one port (default: 1 GiB)");
-
-static unsigned int rmpp_file_transfers = 1024;
-module_param(rmpp_file_transfers, uint, 0644);
-MODULE_PARM_DESC(rmpp_file_transfers,
-		 "RMPP messages being joined for one file (default: 1024)");
-
-static unsigned int rmpp_port_transfers = 4096;
-module_param(rmpp_port_transfers, uint, 0644);
-MODULE_PARM_DESC(rmpp_port_transfers,
-		 "RMPP messages being joined for one port (default: 4096)");
-
-/**
- * umad_rmpp_max_message() - how long a message may be
- *
- * Context: any.
- * Return: bytes: sent with the first segment's headers, received of data.
- */
-size_t umad_rmpp_max_message(void)
-{
-	return READ_ONCE(rmpp_max_message);
-}
-
-/**
- * umad_rmpp_over_bytes() - do the messages being joined take too much memory?
- * @file: whose, and whose port's
- *
- * Context: process, &umad_file.lock held; does not sleep.
- * Return: true if so.
- */
-bool umad_rmpp_over_bytes(struct umad_file *file)
-{
-	u64 port_bytes = atomic64_read(&file->port->rmpp_joining_bytes);
-
-	lockdep_assert_held(&file->lock);
-	return file->rmpp.joining_bytes > READ_ONCE(rmpp_file_bytes) ||
-	       port_bytes > READ_ONCE(rmpp_port_bytes);
-}
-
-static bool may_begin(struct umad_file *file)
-{
-	unsigned int joining = atomic_read(&file->port->rmpp_joining);
-
-	lockdep_assert_held(&file->lock);
-	return file->rmpp.joining < READ_ONCE(rmpp_file_transfers) &&
-	       joining < READ_ONCE(rmpp_port_transfers) &&
-	       !umad_rmpp_over_bytes(file) && umad_rxq_has_room(&file->rxq);
-}
 
 /*
  * Whose request does it answer? NULL: nobody's, and a message that nobody
@@ -132,6 +71,7 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 	rx->msg = msg;
 	refcount_set(&rx->refs, 1);
 	INIT_LIST_HEAD(&rx->linger_node);
+	INIT_LIST_HEAD(&rx->peer_node);
 	INIT_LIST_HEAD(&rx->window_node);
 	INIT_WORK(&rx->work, umad_rmpp_rx_answer_work);
 	timerqueue_init(&rx->timer.node);
@@ -159,6 +99,7 @@ static void rx_setup(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 		window = send->rmpp->response_window;
 	rmpp_rx_init(&rx->engine, &layout, umad_rmpp_max_message(), window,
 		     ktime_get_ns());
+	rx->engine.asked_for = send;
 	memcpy(rx->msg->head, mad, layout.hdr);
 	memcpy(rx->head, mad, layout.hdr);
 	/* ACK, STOP and ABORT go the other way (IBA 13.6.2). */
@@ -168,6 +109,7 @@ static void rx_setup(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 /* Into the table, unless a bound or the agent's end forbids it. */
 static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 {
+	struct umad_rmpp_rx *victim = NULL;
 	struct umad_agent *agent = rx->agent;
 	struct umad_file *file = agent->file;
 	int ret;
@@ -182,13 +124,13 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 		if (!rx->send)
 			goto out;
 	}
-	ret = -ENOSPC;
-	if (!may_begin(file))
-		goto out;
 	ret = -ENOMEM;
 	rx->peer = umad_rmpp_peer_get(file, &rx->key);
 	if (!rx->peer)
 		goto out;
+	ret = -ENOSPC;
+	if (!umad_rmpp_may_begin(rx, ktime_get_ns(), &victim))
+		goto err_peer;
 	rx_setup(rx, rwc);
 	ret = rhashtable_insert_fast(&file->rmpp.receivers, &rx->node,
 				     umad_rmpp_rx_params);
@@ -196,8 +138,7 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 		goto err_peer;
 	rx->listed = true;
 	list_add_tail(&rx->agent_node, &agent->receivers);
-	file->rmpp.joining++;
-	atomic_inc(&file->port->rmpp_joining);
+	umad_rmpp_count(rx);
 	/* For the caller. */
 	umad_rmpp_rx_get(rx);
 	goto out;
@@ -207,26 +148,9 @@ err_peer:
 	rx->peer = NULL;
 out:
 	spin_unlock(&file->lock);
+	if (victim)
+		umad_rmpp_rx_evicted(victim);
 	return ret;
-}
-
-/**
- * umad_rmpp_end_for_ever() - a response will not be completed
- * @send: the request that waits for it
- * @status: RMPPStatus, for the trace
- * @finish: set if umad_send_finish() is to be called, without the lock
- *
- * A request with a deadline may still be answered anew; one without hears now
- * that nothing will come.
- * Context: process, &umad_file.lock held; does not sleep.
- */
-void umad_rmpp_end_for_ever(struct umad_send *send, u8 status, bool *finish)
-{
-	lockdep_assert_held(&send->file->lock);
-	if (send->txn.state == UMAD_TXN_WAIT &&
-	    send->txn.timeout == UMAD_TXN_FOREVER)
-		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, status,
-			       ktime_get(), finish);
 }
 
 static void refuse_response(struct umad_send *send)

@@ -3,10 +3,10 @@
 #include "rmpp_peer.h"
 
 #include <linux/lockdep.h>
-#include <linux/memcontrol.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "agent.h"
+#include "charge.h"
 #include "file.h"
 #include "rmpp_recv.h"
 
@@ -21,19 +21,41 @@ static int compare(const struct umad_rmpp_key *key,
 	return memcmp(&key->lid, &peer->lid, sizeof(key->lid));
 }
 
+static bool has_more_transfers(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct umad_rmpp_peer, by_transfers)->transfers >
+	       rb_entry(b, struct umad_rmpp_peer, by_transfers)->transfers;
+}
+
+static bool has_more_bytes(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct umad_rmpp_peer, by_bytes)->bytes >
+	       rb_entry(b, struct umad_rmpp_peer, by_bytes)->bytes;
+}
+
+static void set_transfers(struct umad_rmpp *rmpp, struct umad_rmpp_peer *peer,
+			  unsigned int transfers)
+{
+	rb_erase_cached(&peer->by_transfers, &rmpp->by_transfers);
+	peer->transfers = transfers;
+	rb_add_cached(&peer->by_transfers, &rmpp->by_transfers,
+		      has_more_transfers);
+}
+
 static struct umad_rmpp_peer *peer_alloc(struct umad_file *file,
 					 const struct umad_rmpp_key *key)
 {
-	struct mem_cgroup *old = set_active_memcg(file->memcg);
+	struct umad_charge charge = umad_charge_begin(file->memcg);
 	struct umad_rmpp_peer *peer;
 
-	peer = kzalloc(sizeof(*peer), GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN);
-	set_active_memcg(old);
+	peer = kzalloc(sizeof(*peer), UMAD_GFP_HANDLER);
+	umad_charge_end(&charge);
 	if (!peer)
 		return NULL;
 	memcpy(peer->gid, key->gid, sizeof(peer->gid));
 	peer->lid = key->lid;
 	peer->grh = key->grh;
+	INIT_LIST_HEAD(&peer->idle);
 	return peer;
 }
 
@@ -69,6 +91,9 @@ struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 	peer->messages = 1;
 	rb_link_node(&peer->node, parent, link);
 	rb_insert_color(&peer->node, &file->rmpp.peers);
+	rb_add_cached(&peer->by_transfers, &file->rmpp.by_transfers,
+		      has_more_transfers);
+	rb_add_cached(&peer->by_bytes, &file->rmpp.by_bytes, has_more_bytes);
 	return peer;
 }
 
@@ -85,5 +110,66 @@ void umad_rmpp_peer_put(struct umad_file *file, struct umad_rmpp_peer *peer)
 	if (--peer->messages)
 		return;
 	rb_erase(&peer->node, &file->rmpp.peers);
+	rb_erase_cached(&peer->by_transfers, &file->rmpp.by_transfers);
+	rb_erase_cached(&peer->by_bytes, &file->rmpp.by_bytes);
 	kfree(peer);
+}
+
+/**
+ * umad_rmpp_peer_add() - a message begins that nobody asked for
+ * @file: that it is for
+ * @rx: with its peer
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_peer_add(struct umad_file *file, struct umad_rmpp_rx *rx)
+{
+	lockdep_assert_held(&file->lock);
+	set_transfers(&file->rmpp, rx->peer, rx->peer->transfers + 1);
+	list_add_tail(&rx->peer_node, &rx->peer->idle);
+}
+
+/**
+ * umad_rmpp_peer_charge() - what such messages of a peer's take
+ * @file: that they are for
+ * @peer: who sends them
+ * @bytes: more, or less
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_peer_charge(struct umad_file *file, struct umad_rmpp_peer *peer,
+			   s64 bytes)
+{
+	lockdep_assert_held(&file->lock);
+	rb_erase_cached(&peer->by_bytes, &file->rmpp.by_bytes);
+	peer->bytes += bytes;
+	rb_add_cached(&peer->by_bytes, &file->rmpp.by_bytes, has_more_bytes);
+}
+
+/**
+ * umad_rmpp_peer_seen() - a segment was stored: the message is not idle
+ * @rx: being joined
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_peer_seen(struct umad_rmpp_rx *rx)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (!list_empty(&rx->peer_node))
+		list_move_tail(&rx->peer_node, &rx->peer->idle);
+}
+
+/**
+ * umad_rmpp_peer_remove() - undo umad_rmpp_peer_add(), and what it was charged
+ * @file: that it was for
+ * @rx: with its peer
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_peer_remove(struct umad_file *file, struct umad_rmpp_rx *rx)
+{
+	lockdep_assert_held(&file->lock);
+	umad_rmpp_peer_charge(file, rx->peer, -(s64)rx->charged);
+	set_transfers(&file->rmpp, rx->peer, rx->peer->transfers - 1);
+	list_del_init(&rx->peer_node);
 }

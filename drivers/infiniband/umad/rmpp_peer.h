@@ -3,16 +3,23 @@
 #ifndef UMAD_RMPP_PEER_H
 #define UMAD_RMPP_PEER_H
 
+#include <linux/list.h>
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
 struct umad_file;
 struct umad_rmpp_key;
+struct umad_rmpp_rx;
 
 /**
  * struct umad_rmpp_peer - a node that sends messages to a file
  * @node: in &umad_rmpp.peers
+ * @by_transfers: in &umad_rmpp.by_transfers
+ * @by_bytes: in &umad_rmpp.by_bytes
  * @messages: of its being joined; it is gone with the last
+ * @transfers: of them those that nobody asked for
+ * @bytes: memory that those take
+ * @idle: those, the one idle for longest first, &umad_rmpp_rx.peer_node
  * @gid: of the node, zero without a GRH
  * @lid: of the node
  * @grh: its packets have a GRH
@@ -23,7 +30,12 @@ struct umad_rmpp_key;
  */
 struct umad_rmpp_peer {
 	struct rb_node node;
+	struct rb_node by_transfers;
+	struct rb_node by_bytes;
 	unsigned int messages;
+	unsigned int transfers;
+	u64 bytes;
+	struct list_head idle;
 	u8 gid[16];
 	__be16 lid;
 	u8 grh;
@@ -34,5 +46,10 @@ struct umad_rmpp_peer {
 struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 					  const struct umad_rmpp_key *key);
 void umad_rmpp_peer_put(struct umad_file *file, struct umad_rmpp_peer *peer);
+void umad_rmpp_peer_add(struct umad_file *file, struct umad_rmpp_rx *rx);
+void umad_rmpp_peer_charge(struct umad_file *file, struct umad_rmpp_peer *peer,
+			   s64 bytes);
+void umad_rmpp_peer_seen(struct umad_rmpp_rx *rx);
+void umad_rmpp_peer_remove(struct umad_file *file, struct umad_rmpp_rx *rx);
 
 #endif /* UMAD_RMPP_PEER_H */

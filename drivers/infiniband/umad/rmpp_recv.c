@@ -12,8 +12,8 @@
 #include "charge.h"
 #include "device.h"
 #include "file.h"
-#include "queues.h"
 #include "recv.h"
+#include "rmpp_limits.h"
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "segbuf.h"
@@ -110,116 +110,6 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 		memcpy(key->gid, sgid.raw, sizeof(key->gid));
 }
 
-/* It is joined, or will not be: off the accounts. */
-static void end_joining(struct umad_rmpp_rx *rx)
-{
-	struct umad_file *file = rx->agent->file;
-
-	file->rmpp.joining--;
-	atomic_dec(&file->port->rmpp_joining);
-	file->rmpp.joining_bytes -= rx->charged;
-	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
-	rx->charged = 0;
-	umad_rmpp_window_leave(rx);
-	umad_rmpp_peer_put(file, rx->peer);
-	rx->peer = NULL;
-}
-
-/* Out of the table and the lists; true: put the table's reference, later. */
-static bool unlist(struct umad_rmpp_rx *rx)
-{
-	struct umad_file *file = rx->agent->file;
-
-	lockdep_assert_held(&file->lock);
-	if (!rx->listed)
-		return false;
-	rx->listed = false;
-	rhashtable_remove_fast(&file->rmpp.receivers, &rx->node,
-			       umad_rmpp_rx_params);
-	list_del(&rx->agent_node);
-	if (list_empty(&rx->linger_node)) {
-		end_joining(rx);
-	} else {
-		list_del_init(&rx->linger_node);
-		file->rmpp.lingering_count--;
-	}
-	umad_rmpp_set_timer(file, &rx->timer, U64_MAX);
-	return true;
-}
-
-static void format_answer(struct umad_rmpp_rx *rx, struct rmpp_packet *packet)
-{
-	if (rx->engine.state != RMPP_RX_DEAD) {
-		umad_rmpp_window_ack(rx, packet, ktime_get_ns());
-		return;
-	}
-	*packet = (struct rmpp_packet){
-		.version = IB_MGMT_RMPP_VERSION,
-		.type = rx->engine.status == IB_MGMT_RMPP_STATUS_RESX ?
-			IB_MGMT_RMPP_TYPE_STOP : IB_MGMT_RMPP_TYPE_ABORT,
-		.status = rx->engine.status,
-	};
-}
-
-/*
- * Send what is due: where we stand, or why it ends. The first time the
- * address has to be resolved, which takes a work of our own: ib_core's
- * receive work must not wait for that. Inside the agent's gate or a handler.
- */
-static void answer(struct umad_rmpp_rx *rx)
-{
-	struct umad_file *file = rx->agent->file;
-	struct rmpp_packet packet;
-	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
-
-	spin_lock(&file->lock);
-	if (rx->silent) {
-		spin_unlock(&file->lock);
-		return;
-	}
-	if (!rx->ah) {
-		if (!rx->work_queued && umad_gate_enter(&rx->agent->gate)) {
-			rx->work_queued = true;
-			umad_rmpp_rx_get(rx);
-			queue_work(umad_addr_wq, &rx->work);
-		}
-		spin_unlock(&file->lock);
-		return;
-	}
-	format_answer(rx, &packet);
-	spin_unlock(&file->lock);
-	umad_rmpp_post_control(rx->agent, rx->ah, &rx->from, head, &packet);
-}
-
-/**
- * umad_rmpp_rx_answer_work() - resolve the sender's address, and answer
- * @work: &umad_rmpp_rx.work
- *
- * Context: process, on the module's own queue; sleeps.
- */
-void umad_rmpp_rx_answer_work(struct work_struct *work)
-{
-	struct umad_rmpp_rx *rx = container_of(work, struct umad_rmpp_rx, work);
-	struct umad_agent *agent = rx->agent;
-	struct umad_file *file = agent->file;
-	struct umad_ah *ah = ERR_PTR(-ESHUTDOWN);
-
-	/* Whoever takes the agent away waits for us: not for an address. */
-	if (!umad_gate_is_shut(&agent->gate))
-		ah = umad_ah_create(agent->core->qp->pd, file->port->port_num,
-				    &rx->from);
-	spin_lock(&file->lock);
-	rx->work_queued = false;
-	if (!IS_ERR(ah))
-		rx->ah = ah;
-	spin_unlock(&file->lock);
-	/* Without an address the sender asks again, or gives up. */
-	if (!IS_ERR(ah))
-		answer(rx);
-	umad_rmpp_rx_put(rx);
-	umad_gate_leave(&agent->gate);
-}
-
 /* The segment's bytes into the pages, and the pages onto the account. */
 static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 		 const struct rmpp_packet *packet)
@@ -229,6 +119,7 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 	struct umad_file *file = rx->agent->file;
 	struct umad_segbuf *body = rx->msg->msg.body;
 	struct umad_charge charge = umad_charge_begin(file->memcg);
+	struct umad_rmpp_rx *victim = NULL;
 	size_t before = body->bytes;
 	size_t len;
 	int ret;
@@ -241,15 +132,14 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 
 	spin_lock(&file->lock);
 	if (rx->listed) {
-		rx->charged += body->bytes - before;
-		file->rmpp.joining_bytes += body->bytes - before;
-		atomic64_add(body->bytes - before,
-			     &file->port->rmpp_joining_bytes);
+		umad_rmpp_charge(rx, body->bytes - before);
 		if (!ret && body->bytes > before &&
-		    umad_rmpp_over_bytes(file))
+		    !umad_rmpp_may_grow(rx, ktime_get_ns(), &victim))
 			ret = -ENOSPC;
 	}
 	spin_unlock(&file->lock);
+	if (victim)
+		umad_rmpp_rx_evicted(victim);
 	return ret;
 }
 
@@ -294,14 +184,14 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 			 UMAD_TXN_DELIVER;
 	if (rx->send && wanted)
 		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
-	end_joining(rx);
+	umad_rmpp_rx_joined(rx);
 	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
 	if (++file->rmpp.lingering_count > LINGERING_MAX) {
 		oldest = list_first_entry(&file->rmpp.lingering,
 					  struct umad_rmpp_rx, linger_node);
 		/* Closed: whoever closed it takes it down. */
 		if (umad_gate_enter(&oldest->agent->gate))
-			unlist(oldest);
+			umad_rmpp_rx_unlist(oldest);
 		else
 			oldest = NULL;
 	}
@@ -352,6 +242,7 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 		verdict = rmpp_rx_stored(&rx->engine, packet,
 					 ktime_to_ns(now));
 		umad_rmpp_window_seen(rx, ktime_to_ns(now));
+		umad_rmpp_peer_seen(rx);
 		if (rx->engine.state == RMPP_RX_DONE)
 			oldest = complete_rx(rx, &finish);
 	}
@@ -372,20 +263,6 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 	return verdict;
 }
 
-/*
- * It will not be completed. Its sender may begin again, until the deadline of
- * the request that it answers.
- */
-static void end_unreceived(struct umad_rmpp_rx *rx, bool refused, bool *finish)
-{
-	struct umad_file *file = rx->agent->file;
-
-	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
-						    UMAD_STAT_RMPP_UNRECEIVED);
-	if (rx->send)
-		umad_rmpp_end_for_ever(rx->send, rx->engine.status, finish);
-}
-
 /* Do what the engine says, set its timer, and let it go if it is dead. */
 static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 {
@@ -394,7 +271,7 @@ static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 
 	if (verdict == RMPP_RX_ACK || verdict == RMPP_RX_ABORT ||
 	    verdict == RMPP_RX_STOP)
-		answer(rx);
+		umad_rmpp_rx_answer(rx);
 
 	spin_lock(&file->lock);
 	/* STOP and ABORT are never answered (IBA 13.6.2). */
@@ -402,8 +279,9 @@ static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 		rx->silent = true;
 	if (rx->listed && rx->engine.state == RMPP_RX_DEAD) {
 		if (list_empty(&rx->linger_node))
-			end_unreceived(rx, verdict == RMPP_RX_STOP, &finish);
-		unlisted = unlist(rx);
+			umad_rmpp_rx_failed(rx, verdict == RMPP_RX_STOP,
+					    &finish);
+		unlisted = umad_rmpp_rx_unlist(rx);
 	} else if (rx->listed) {
 		umad_rmpp_set_timer(file, &rx->timer,
 				    rmpp_rx_deadline(&rx->engine));
@@ -558,13 +436,13 @@ void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
 				umad_stat_inc(&file->port->stats,
 					      UMAD_STAT_RMPP_UNRECEIVED);
 			rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_UNSPEC);
-			unlist(rx);
+			umad_rmpp_rx_unlist(rx);
 		}
 		spin_unlock(&file->lock);
 		if (!rx)
 			return;
 		if (tell)
-			answer(rx);
+			umad_rmpp_rx_answer(rx);
 		umad_rmpp_rx_put(rx);
 		cond_resched();
 	}

@@ -74,6 +74,8 @@ static_assert(sizeof(struct umad_rmpp_key) == 48);
  * @charged: bytes of it that count as being joined; protected by &umad_file.lock
  * @peer: who sends it, while it is in the table and not complete; else NULL;
  *	protected by &umad_file.lock
+ * @peer_node: in &umad_rmpp_peer.idle, if nobody asked for it; protected by
+ *	&umad_file.lock
  * @window_node: in &umad_rmpp_window.active; protected by &umad_rmpp_window.lock,
  *	as those below
  * @seen_at: when a segment was last stored, in nanoseconds
@@ -100,6 +102,7 @@ struct umad_rmpp_rx {
 	struct umad_rx_msg *msg;
 	size_t charged;
 	struct umad_rmpp_peer *peer;
+	struct list_head peer_node;
 	struct list_head window_node;
 	u64 seen_at;
 	u32 granted;
@@ -107,16 +110,20 @@ struct umad_rmpp_rx {
 
 extern const struct rhashtable_params umad_rmpp_rx_params;
 
-size_t umad_rmpp_max_message(void);
 void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 		      const struct ib_mad_recv_wc *rwc);
-bool umad_rmpp_over_bytes(struct umad_file *file);
 struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
 					const struct rmpp_packet *packet,
 					const struct umad_rmpp_key *key);
 void umad_rmpp_end_for_ever(struct umad_send *send, u8 status, bool *finish);
+void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_answer_work(struct work_struct *work);
+void umad_rmpp_rx_joined(struct umad_rmpp_rx *rx);
+bool umad_rmpp_rx_unlist(struct umad_rmpp_rx *rx);
+void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused, bool *finish);
+bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx);
+void umad_rmpp_rx_evicted(struct umad_rmpp_rx *rx);
 void umad_rx_msg_release(struct umad_msg *msg);
 void umad_rmpp_rx_data(struct umad_agent *agent,
 		       const struct ib_mad_recv_wc *rwc,

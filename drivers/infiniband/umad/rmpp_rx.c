@@ -15,6 +15,12 @@
  * 2 s for each of its retries, must fit in.
  */
 #define IDLE_MAX		(40ULL * NSEC_PER_SEC)
+/*
+ * The same with segment 1 alone, which is forgotten then, so that it begins
+ * again should it come again. Senders repeat it after 2 s (in-tree) or up to
+ * 5.2 s (OPA's fabric manager).
+ */
+#define LONE_MAX		(6ULL * NSEC_PER_SEC)
 /* How long a complete message answers what is repeated, as in-tree. */
 #define LINGER			(10ULL * NSEC_PER_SEC)
 /*
@@ -287,6 +293,17 @@ enum rmpp_rx_verdict rmpp_rx_cancel(struct rmpp_rx *rx, u8 status)
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_cancel);
 
+/* Nothing but segment 1 has come, and nobody asked for it. */
+static bool is_lone(const struct rmpp_rx *rx)
+{
+	return !rx->asked_for && rx->highest <= 1;
+}
+
+static u64 idle_max(const struct rmpp_rx *rx)
+{
+	return is_lone(rx) ? LONE_MAX : IDLE_MAX;
+}
+
 /**
  * rmpp_rx_timer() - the deadline has come, or has not
  * @rx: the receiver
@@ -295,7 +312,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_cancel);
  * Context: any.
  * Return: RMPP_RX_DROP for nothing, RMPP_RX_ACK to repeat the last one,
  * RMPP_RX_ABORT for a silent sender, RMPP_RX_GONE when a complete message has
- * lingered long enough.
+ * lingered long enough, or of one nothing but segment 1 has come.
  */
 enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 {
@@ -309,12 +326,14 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 	case RMPP_RX_JOINING:
 		break;
 	}
-	if (now - rx->progress_at >= IDLE_MAX)
-		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_T2L);
+	if (now - rx->progress_at >= idle_max(rx))
+		return end(rx, is_lone(rx) ? RMPP_RX_GONE : RMPP_RX_ABORT,
+			   IB_MGMT_RMPP_STATUS_T2L);
 	if (now < rx->nudge_at)
 		return RMPP_RX_DROP;
 	rx->nudge = min_t(u64, 2 * rx->nudge, NUDGE_MAX);
-	rx->nudge_at = now + rx->nudge;
+	/* One packet is worth two answers, no more. */
+	rx->nudge_at = is_lone(rx) ? U64_MAX : now + rx->nudge;
 	return rx->expected > 1 ? RMPP_RX_ACK : RMPP_RX_DROP;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_timer);
@@ -330,7 +349,7 @@ u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 {
 	switch (rx->state) {
 	case RMPP_RX_JOINING:
-		return min(rx->progress_at + IDLE_MAX, rx->nudge_at);
+		return min(rx->progress_at + idle_max(rx), rx->nudge_at);
 	case RMPP_RX_DONE:
 		return rx->progress_at + LINGER;
 	case RMPP_RX_DEAD:

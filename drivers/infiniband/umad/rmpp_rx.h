@@ -73,6 +73,8 @@ enum rmpp_rx_verdict {
  * @progress_at: when a segment was last stored
  * @nudge_at: when to repeat the acknowledgment, should nothing come
  * @nudge: how long the wait for that is, this time
+ * @asked_for: it answers a request of ours: set by the owner when it begins. Else
+ *	one segment alone is worth little: anybody can send that
  * @dropped: segments that came for nothing: twice, or out of the window
  * @have: by segment modulo its size: stored, from @expected on
  */
@@ -95,6 +97,7 @@ struct rmpp_rx {
 	u64 progress_at;
 	u64 nudge_at;
 	u64 nudge;
+	bool asked_for;
 	u32 dropped;
 	DECLARE_BITMAP(have, RMPP_RX_WINDOW_MAX);
 };

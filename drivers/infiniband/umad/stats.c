@@ -34,6 +34,7 @@ static const char * const stat_names[UMAD_STAT_COUNT] = {
 	[UMAD_STAT_RMPP_RECEIVED] = "rmpp_received",
 	[UMAD_STAT_RMPP_UNRECEIVED] = "rmpp_unreceived",
 	[UMAD_STAT_RMPP_REFUSED] = "rmpp_refused",
+	[UMAD_STAT_RMPP_EVICTED] = "rmpp_evicted",
 	[UMAD_STAT_RMPP_STRAY] = "rmpp_stray",
 };
 

@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "agent.h"
-#include "rmpp_recv.h"
+#include "rmpp_limits.h"
 #include "rmpp_send.h"
 #include "send.h"
 

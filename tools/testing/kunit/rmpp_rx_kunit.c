@@ -92,7 +92,9 @@ static void window_never_shrinks(struct kunit *test)
 	give_up_to(env, 33);
 	KUNIT_EXPECT_EQ(test, env->ack.len, 97u);
 	env->window = 1;
-	for (seg = 34; seg < 97; seg++)
+	for (seg = 34; seg < 65; seg++)
+		EXPECT_VERDICT(test, give(env, segment(seg)), RMPP_RX_DROP);
+	for (seg = 65; seg < 97; seg++)
 		EXPECT_ACK(test, give(env, segment(seg)), seg, 97);
 	EXPECT_ACK(test, give(env, segment(97)), 97, 98);
 }
@@ -341,11 +343,11 @@ static void segments_put_nudges_off(struct kunit *test)
 	struct rx_env *env = test->priv;
 	u32 seg;
 
-	give_up_to(env, 1);
+	give_up_to(env, 2);
 	expire(env);
 	expire(env);
 	/* For hours, but never silent for long: age alone ends nothing. */
-	for (seg = 2; seg < 60; seg++) {
+	for (seg = 3; seg < 60; seg++) {
 		give(env, segment(seg));
 		KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx),
 				env->now + 100 * MS);
@@ -358,13 +360,64 @@ static void segments_put_nudges_off(struct kunit *test)
 	EXPECT_VERDICT(test, rmpp_rx_timer(&env->rx, env->now), RMPP_RX_ABORT);
 }
 
+/* Anybody can send one segment: two answers, and it is forgotten. */
+static void lone_first_segment(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u64 begin = env->now;
+
+	give_up_to(env, 1);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_ACK);
+	KUNIT_EXPECT_EQ(test, env->now, begin + 100 * MS);
+	/* Again, as its sender has not seen our answer: that is no progress. */
+	EXPECT_VERDICT(test, give(env, segment(1)), RMPP_RX_ACK);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_GONE);
+	KUNIT_EXPECT_EQ(test, env->now, begin + 6000 * MS);
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_DEAD);
+}
+
+static void second_segment_ends_that(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+
+	give_up_to(env, 1);
+	expire(env);
+	give_up_to(env, 2);
+	KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx), env->now + 100 * MS);
+	/* So does one behind a gap. */
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 1, env->now);
+	give_up_to(env, 1);
+	expire(env);
+	give(env, segment(5));
+	KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx), env->now + 100 * MS);
+	while (expire(env) == RMPP_RX_ACK)
+		;
+	expect_dead(test, IB_MGMT_RMPP_STATUS_T2L);
+}
+
+/* What was asked for is nudged, and has its 40 s. */
+static void lone_segment_of_a_response(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u64 begin = env->now;
+	u32 count = 0;
+
+	env->rx.asked_for = true;
+	give_up_to(env, 1);
+	while (expire(env) == RMPP_RX_ACK)
+		count++;
+	KUNIT_EXPECT_EQ(test, env->now - begin, IDLE_MAX);
+	KUNIT_EXPECT_EQ(test, count, 12u);
+	expect_dead(test, IB_MGMT_RMPP_STATUS_T2L);
+}
+
 static void no_nudge_before_the_first(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
 
 	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 10, env->now);
 	EXPECT_VERDICT(test, expire(env), RMPP_RX_DROP);
-	EXPECT_VERDICT(test, expire(env), RMPP_RX_DROP);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_GONE);
 }
 
 /* What our turn-around ACK allowed may come at once. */
@@ -438,6 +491,9 @@ static struct kunit_case rmpp_rx_cases[] = {
 	KUNIT_CASE(no_room),
 	KUNIT_CASE(nudges_until_idle),
 	KUNIT_CASE(segments_put_nudges_off),
+	KUNIT_CASE(lone_first_segment),
+	KUNIT_CASE(second_segment_ends_that),
+	KUNIT_CASE(lone_segment_of_a_response),
 	KUNIT_CASE(no_nudge_before_the_first),
 	KUNIT_CASE(first_window),
 	KUNIT_CASE(lingers),

@@ -17,6 +17,7 @@
 
 static const char * const params[] = {
 	"rmpp_file_bytes", "rmpp_file_transfers",
+	"rmpp_peer_bytes", "rmpp_peer_transfers",
 };
 
 FIXTURE(hostile) {
@@ -142,6 +143,17 @@ static int begin(struct rmpp_raw *raw, uint32_t tid, uint32_t segs,
 	int ret = first(raw, tid, segs);
 
 	return ret ? ret : answer(raw, tid, pkt, SOON);
+}
+
+/* It is told that there is no room for it, after ACKs maybe. */
+static bool is_stopped(struct rmpp_raw *raw, uint32_t tid)
+{
+	struct rmpp_pkt pkt;
+	int ret;
+
+	while ((ret = answer(raw, tid, &pkt, SOON)) == RMPP_ACK)
+		;
+	return ret == RMPP_STOP && pkt.status == RMPP_RESX;
 }
 
 /* Segments @from to @to, in windows as the receiver allows them. */
@@ -288,6 +300,107 @@ TEST_F(hostile, windows_that_are_promised_together_fit_the_credit)
 		TH_LOG("%u segments", sum);
 	}
 	EXPECT_LE(128, sum);
+}
+
+/* Nobody else's message is refused, whatever one peer begins and leaves. */
+TEST_F_TIMEOUT(hostile, one_peer_does_not_take_all_transfers, 120)
+{
+	uint32_t i;
+
+	for (i = 1; i <= 1100; i++) {
+		ASSERT_EQ(0, first(&self->raw[0], i, 3));
+		if (i % 64 == 0)
+			sleep_ms(20);
+	}
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[1], 5000, 3, &self->pkt));
+	ASSERT_EQ(0, send_on(&self->raw[1], 5000, 2, 3, 3, &self->pkt));
+	EXPECT_TRUE(delivered(self, 5000, 3));
+}
+
+/* A bound of the file: what has idled goes, not the newcomer. */
+TEST_F(hostile, idle_message_makes_room_for_a_new_one)
+{
+	long evicted = umad_counter(&self->port, "rmpp_evicted");
+	uint32_t i;
+
+	ASSERT_LT(0, rmpp_param_set("rmpp_file_transfers", 6));
+	for (i = 1; i <= 4; i++)
+		ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], i, 3, &self->pkt));
+	for (i = 5; i <= 6; i++)
+		ASSERT_EQ(RMPP_ACK, begin(&self->raw[1], i, 3, &self->pkt));
+	/* None of them is idle yet. */
+	ASSERT_EQ(RMPP_STOP, begin(&self->raw[2], 7, 3, &self->pkt));
+	EXPECT_EQ(RMPP_RESX, self->pkt.status);
+	sleep_ms(1200);
+	/* The oldest of the peer that has most. */
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[2], 8, 3, &self->pkt));
+	EXPECT_TRUE(is_stopped(&self->raw[0], 1));
+	EXPECT_EQ(evicted + 1, umad_counter(&self->port, "rmpp_evicted"));
+	ASSERT_EQ(0, send_on(&self->raw[2], 8, 2, 3, 3, &self->pkt));
+	EXPECT_TRUE(delivered(self, 8, 3));
+}
+
+/* The same with bytes: what one holds and leaves is not missing for others. */
+TEST_F(hostile, idle_bytes_make_room_for_others)
+{
+	ASSERT_LT(0, rmpp_param_set("rmpp_file_bytes", 100000));
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], 1, 5000, &self->pkt));
+	ASSERT_EQ(0, send_on(&self->raw[0], 1, 2, 440, 5000, &self->pkt));
+	sleep_ms(1200);
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[1], 2, 300, &self->pkt));
+	ASSERT_EQ(0, send_on(&self->raw[1], 2, 2, 300, 300, &self->pkt));
+	EXPECT_TRUE(delivered(self, 2, 300));
+	EXPECT_TRUE(is_stopped(&self->raw[0], 1));
+}
+
+/* The bounds of one peer: its own idle messages go, others' stay. */
+TEST_F(hostile, peer_at_its_bound_evicts_its_own)
+{
+	uint32_t i;
+
+	ASSERT_LT(0, rmpp_param_set("rmpp_peer_transfers", 2));
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[1], 10, 3, &self->pkt));
+	for (i = 1; i <= 2; i++)
+		ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], i, 3, &self->pkt));
+	ASSERT_EQ(RMPP_STOP, begin(&self->raw[0], 3, 3, &self->pkt));
+	sleep_ms(1200);
+	ASSERT_EQ(0, first(&self->raw[0], 4, 3));
+	EXPECT_TRUE(is_stopped(&self->raw[0], 1));
+	EXPECT_EQ(RMPP_ACK, answer(&self->raw[0], 4, &self->pkt, SOON));
+	self->pkt.len = 3;
+	ASSERT_EQ(0, send_on(&self->raw[1], 10, 2, 3, 3, &self->pkt));
+	EXPECT_TRUE(delivered(self, 10, 3));
+}
+
+TEST_F(hostile, bytes_of_a_peer)
+{
+	ASSERT_LT(0, rmpp_param_set("rmpp_peer_bytes", 50000));
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], 1, 5000, &self->pkt));
+	EXPECT_NE(0, send_on(&self->raw[0], 1, 2, 1000, 5000, &self->pkt));
+	EXPECT_EQ(RMPP_STOP, self->pkt.type);
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[1], 2, 200, &self->pkt));
+	ASSERT_EQ(0, send_on(&self->raw[1], 2, 2, 200, 200, &self->pkt));
+	EXPECT_TRUE(delivered(self, 2, 200));
+}
+
+/* One packet is worth two answers, and it is forgotten after some seconds. */
+TEST_F_TIMEOUT(hostile, lone_first_segment_is_forgotten_soon, 60)
+{
+	long unreceived = umad_counter(&self->port, "rmpp_unreceived");
+	int answers = 0;
+
+	ASSERT_EQ(0, first(&self->raw[0], 1, 3));
+	while (answer(&self->raw[0], 1, &self->pkt, 8000) == RMPP_ACK)
+		answers++;
+	EXPECT_LE(1, answers);
+	EXPECT_GE(2, answers);
+	/* No ABORT, so its sender may go on as if nothing had come. */
+	EXPECT_TRUE(rmpp_quiet(self->raw[0].fd, 0));
+	EXPECT_EQ(unreceived + 1,
+		  umad_counter(&self->port, "rmpp_unreceived"));
+	ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], 1, 3, &self->pkt));
+	ASSERT_EQ(0, send_on(&self->raw[0], 1, 2, 3, 3, &self->pkt));
+	EXPECT_TRUE(delivered(self, 1, 3));
 }
 
 TEST_HARNESS_MAIN

@@ -191,6 +191,7 @@ TEST_F_TIMEOUT(rx, silent_sender_is_given_up, 70)
 	}
 	rx_expect(_metadata, self, variant->response, 1, 1000);
 	rx_first(_metadata, self, 4);
+	ASSERT_EQ(0, rx_send(self, 2, 2, 4));
 	begin = now_ms();
 	ASSERT_EQ(0, raw_wait(&self->raw, RMPP_ABORT, &self->pkt, 60000));
 	EXPECT_EQ(RMPP_T2L, self->pkt.status);

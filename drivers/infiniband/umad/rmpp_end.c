@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* How a message being received is answered, and how it ends. */
+#include <linux/types.h>
+#include "rmpp_recv.h"
+
+#include <linux/err.h>
+#include <linux/lockdep.h>
+#include <linux/rhashtable.h>
+#include "agent.h"
+#include "ah.h"
+#include "device.h"
+#include "file.h"
+#include "queues.h"
+#include "rmpp_limits.h"
+#include "send.h"
+
+/**
+ * umad_rmpp_rx_joined() - a message is joined, or will not be: off the accounts
+ * @rx: the message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_rx_joined(struct umad_rmpp_rx *rx)
+{
+	umad_rmpp_window_leave(rx);
+	umad_rmpp_uncount(rx);
+}
+
+/**
+ * umad_rmpp_rx_unlist() - out of the table and the lists
+ * @rx: the message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true: put the table's reference, without the lock.
+ */
+bool umad_rmpp_rx_unlist(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	if (!rx->listed)
+		return false;
+	rx->listed = false;
+	rhashtable_remove_fast(&file->rmpp.receivers, &rx->node,
+			       umad_rmpp_rx_params);
+	list_del(&rx->agent_node);
+	if (list_empty(&rx->linger_node)) {
+		umad_rmpp_rx_joined(rx);
+	} else {
+		list_del_init(&rx->linger_node);
+		file->rmpp.lingering_count--;
+	}
+	umad_rmpp_set_timer(file, &rx->timer, U64_MAX);
+	return true;
+}
+
+static void format_answer(struct umad_rmpp_rx *rx, struct rmpp_packet *packet)
+{
+	if (rx->engine.state != RMPP_RX_DEAD) {
+		umad_rmpp_window_ack(rx, packet, ktime_get_ns());
+		return;
+	}
+	*packet = (struct rmpp_packet){
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = rx->engine.status == IB_MGMT_RMPP_STATUS_RESX ?
+			IB_MGMT_RMPP_TYPE_STOP : IB_MGMT_RMPP_TYPE_ABORT,
+		.status = rx->engine.status,
+	};
+}
+
+/**
+ * umad_rmpp_rx_answer() - send what is due: where we stand, or why it ends
+ * @rx: the message; inside its agent's gate, or in a handler of ib_core
+ *
+ * The first time the address has to be resolved, which takes a work of our own:
+ * ib_core's receive work must not wait for that.
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+	struct rmpp_packet packet;
+	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
+
+	spin_lock(&file->lock);
+	if (rx->silent) {
+		spin_unlock(&file->lock);
+		return;
+	}
+	if (!rx->ah) {
+		if (!rx->work_queued && umad_gate_enter(&rx->agent->gate)) {
+			rx->work_queued = true;
+			umad_rmpp_rx_get(rx);
+			queue_work(umad_addr_wq, &rx->work);
+		}
+		spin_unlock(&file->lock);
+		return;
+	}
+	format_answer(rx, &packet);
+	spin_unlock(&file->lock);
+	umad_rmpp_post_control(rx->agent, rx->ah, &rx->from, head, &packet);
+}
+
+/**
+ * umad_rmpp_rx_answer_work() - resolve the sender's address, and answer
+ * @work: &umad_rmpp_rx.work
+ *
+ * Context: process, on the module's own queue; sleeps.
+ */
+void umad_rmpp_rx_answer_work(struct work_struct *work)
+{
+	struct umad_rmpp_rx *rx = container_of(work, struct umad_rmpp_rx, work);
+	struct umad_agent *agent = rx->agent;
+	struct umad_file *file = agent->file;
+	struct umad_ah *ah = ERR_PTR(-ESHUTDOWN);
+
+	/* Whoever takes the agent away waits for us: not for an address. */
+	if (!umad_gate_is_shut(&agent->gate))
+		ah = umad_ah_create(agent->core->qp->pd, file->port->port_num,
+				    &rx->from);
+	spin_lock(&file->lock);
+	rx->work_queued = false;
+	if (!IS_ERR(ah))
+		rx->ah = ah;
+	spin_unlock(&file->lock);
+	/* Without an address the sender asks again, or gives up. */
+	if (!IS_ERR(ah))
+		umad_rmpp_rx_answer(rx);
+	umad_rmpp_rx_put(rx);
+	umad_gate_leave(&agent->gate);
+}
+
+/**
+ * umad_rmpp_end_for_ever() - a response will not be completed
+ * @send: the request that waits for it
+ * @status: RMPPStatus, for the trace
+ * @finish: set if umad_send_finish() is to be called, without the lock
+ *
+ * A request with a deadline may still be answered anew; one without hears now
+ * that nothing will come.
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_end_for_ever(struct umad_send *send, u8 status, bool *finish)
+{
+	lockdep_assert_held(&send->file->lock);
+	if (send->txn.state == UMAD_TXN_WAIT &&
+	    send->txn.timeout == UMAD_TXN_FOREVER)
+		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, status,
+			       ktime_get(), finish);
+}
+
+/**
+ * umad_rmpp_rx_failed() - a message will not be completed
+ * @rx: in the table still
+ * @refused: for want of room
+ * @finish: set if umad_send_finish() is to be called, without the lock
+ *
+ * Its sender may begin again, until the deadline of the request that it answers.
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused, bool *finish)
+{
+	struct umad_file *file = rx->agent->file;
+
+	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
+						    UMAD_STAT_RMPP_UNRECEIVED);
+	if (rx->send)
+		umad_rmpp_end_for_ever(rx->send, rx->engine.status, finish);
+}
+
+/**
+ * umad_rmpp_rx_evict() - end a message to make room for another
+ * @rx: being joined, in the table, and answers no request
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true, and umad_rmpp_rx_evicted() has to follow, without the lock; false
+ * if its agent ends, which takes it down.
+ */
+bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx)
+{
+	bool finish = false;
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (!umad_gate_enter(&rx->agent->gate))
+		return false;
+	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_EVICTED);
+	rmpp_rx_no_room(&rx->engine);
+	umad_rmpp_rx_failed(rx, true, &finish);
+	umad_rmpp_rx_unlist(rx);
+	return true;
+}
+
+/**
+ * umad_rmpp_rx_evicted() - tell the sender of a message that it was evicted
+ * @rx: umad_rmpp_rx_evict() was true; consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_rx_evicted(struct umad_rmpp_rx *rx)
+{
+	struct umad_agent *agent = rx->agent;
+
+	umad_rmpp_rx_answer(rx);
+	/* The table's. */
+	umad_rmpp_rx_put(rx);
+	umad_agent_leave(agent);
+}

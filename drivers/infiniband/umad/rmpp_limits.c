@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What messages being received may take, of the file, of the port, and of each
+ * peer; and who has to go if it is too much.
+ */
+#include <linux/types.h>
+#include "rmpp_limits.h"
+
+#include <linux/lockdep.h>
+#include <linux/moduleparam.h>
+#include <linux/time64.h>
+#include "agent.h"
+#include "device.h"
+#include "file.h"
+#include "rmpp_peer.h"
+#include "rmpp_recv.h"
+
+static unsigned long rmpp_max_message = 256UL << 20;
+module_param(rmpp_max_message, ulong, 0644);
+MODULE_PARM_DESC(rmpp_max_message,
+		 "Bytes one RMPP message may have, sent or received (default: 256 MiB)");
+
+static unsigned long rmpp_file_bytes = 512UL << 20;
+module_param(rmpp_file_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_file_bytes,
+		 "Bytes of RMPP messages being joined for one file (default: 512 MiB)");
+
+static unsigned long rmpp_port_bytes = 1024UL << 20;
+module_param(rmpp_port_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_port_bytes,
+		 "Bytes of RMPP messages being joined for one port (default: 1 GiB)");
+
+static unsigned int rmpp_file_transfers = 1024;
+module_param(rmpp_file_transfers, uint, 0644);
+MODULE_PARM_DESC(rmpp_file_transfers,
+		 "RMPP messages being joined for one file (default: 1024)");
+
+static unsigned int rmpp_port_transfers = 4096;
+module_param(rmpp_port_transfers, uint, 0644);
+MODULE_PARM_DESC(rmpp_port_transfers,
+		 "RMPP messages being joined for one port (default: 4096)");
+
+static unsigned long rmpp_peer_bytes = 256UL << 20;
+module_param(rmpp_peer_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_peer_bytes,
+		 "Bytes of RMPP messages that one peer sends to one file unasked (default: 256 MiB)");
+
+static unsigned int rmpp_peer_transfers = 256;
+module_param(rmpp_peer_transfers, uint, 0644);
+MODULE_PARM_DESC(rmpp_peer_transfers,
+		 "RMPP messages that one peer sends to one file unasked (default: 256)");
+
+/* A message is not evicted before it has been idle for so long. */
+#define IDLE_EVICT	NSEC_PER_SEC
+/* Peers that are looked at for such a one. */
+#define EVICT_PEERS	8
+
+/**
+ * umad_rmpp_max_message() - how long a message may be
+ *
+ * Context: any.
+ * Return: bytes: sent with the first segment's headers, received of data.
+ */
+size_t umad_rmpp_max_message(void)
+{
+	return READ_ONCE(rmpp_max_message);
+}
+
+/* What there is too much of. */
+enum lack {
+	LACK_NOTHING,
+	LACK_PEER,
+	LACK_TRANSFERS,
+	LACK_BYTES,
+};
+
+/* Who was asked for an answer is bounded by what was asked. */
+static bool is_bounded(const struct umad_rmpp_rx *rx)
+{
+	return !rx->send;
+}
+
+static enum lack lack_of_bytes(const struct umad_rmpp_rx *rx)
+{
+	const struct umad_file *file = rx->agent->file;
+	u64 port_bytes = atomic64_read(&file->port->rmpp_joining_bytes);
+
+	if (is_bounded(rx) && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
+		return LACK_PEER;
+	if (file->rmpp.joining_bytes > READ_ONCE(rmpp_file_bytes) ||
+	    port_bytes > READ_ONCE(rmpp_port_bytes))
+		return LACK_BYTES;
+	return LACK_NOTHING;
+}
+
+static enum lack lack_to_begin(const struct umad_rmpp_rx *rx)
+{
+	const struct umad_file *file = rx->agent->file;
+	unsigned int joining = atomic_read(&file->port->rmpp_joining);
+
+	if (is_bounded(rx) &&
+	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
+		return LACK_PEER;
+	if (file->rmpp.joining >= READ_ONCE(rmpp_file_transfers) ||
+	    joining >= READ_ONCE(rmpp_port_transfers))
+		return LACK_TRANSFERS;
+	return lack_of_bytes(rx);
+}
+
+/* The peer's that has been idle longest, if it is for long enough. */
+static bool evict_from(struct umad_rmpp_peer *peer, struct umad_rmpp_rx *rx,
+		       u64 now, struct umad_rmpp_rx **victim)
+{
+	struct umad_rmpp_rx *idle;
+
+	idle = list_first_entry_or_null(&peer->idle, struct umad_rmpp_rx,
+					peer_node);
+	if (!idle || idle == rx ||
+	    now - min(now, idle->engine.progress_at) < IDLE_EVICT ||
+	    !umad_rmpp_rx_evict(idle))
+		return false;
+	*victim = idle;
+	return true;
+}
+
+/* Not who comes last has to go, but who takes most and does nothing with it. */
+static bool evict(enum lack lack, struct umad_rmpp_rx *rx, u64 now,
+		  struct umad_rmpp_rx **victim)
+{
+	struct umad_file *file = rx->agent->file;
+	struct umad_rmpp_peer *peer;
+	unsigned int looked_at = 0;
+	struct rb_node *node;
+
+	if (lack == LACK_PEER)
+		return evict_from(rx->peer, rx, now, victim);
+	if (lack == LACK_TRANSFERS) {
+		node = rb_first_cached(&file->rmpp.by_transfers);
+		for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
+			peer = rb_entry(node, struct umad_rmpp_peer,
+					by_transfers);
+			if (evict_from(peer, rx, now, victim))
+				return true;
+		}
+		return false;
+	}
+	node = rb_first_cached(&file->rmpp.by_bytes);
+	for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
+		peer = rb_entry(node, struct umad_rmpp_peer, by_bytes);
+		if (evict_from(peer, rx, now, victim))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * umad_rmpp_may_begin() - do the bounds allow a message to begin?
+ * @rx: not in the table yet, with its peer and the request that it answers
+ * @now: the time
+ * @victim: set to one that has made room, for umad_rmpp_rx_evicted(), whatever
+ *	is returned
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true if so.
+ */
+bool umad_rmpp_may_begin(struct umad_rmpp_rx *rx, u64 now,
+			 struct umad_rmpp_rx **victim)
+{
+	enum lack lack;
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (!umad_rxq_has_room(&rx->agent->file->rxq))
+		return false;
+	lack = lack_to_begin(rx);
+	if (lack == LACK_NOTHING)
+		return true;
+	return evict(lack, rx, now, victim) &&
+	       lack_to_begin(rx) == LACK_NOTHING;
+}
+
+/**
+ * umad_rmpp_may_grow() - do the bounds allow the pages that a message has taken?
+ * @rx: the message, in the table
+ * @now: the time
+ * @victim: set to one that has made room, for umad_rmpp_rx_evicted(), whatever
+ *	is returned
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true if so.
+ */
+bool umad_rmpp_may_grow(struct umad_rmpp_rx *rx, u64 now,
+			struct umad_rmpp_rx **victim)
+{
+	enum lack lack = lack_of_bytes(rx);
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (lack == LACK_NOTHING)
+		return true;
+	return evict(lack, rx, now, victim) &&
+	       lack_of_bytes(rx) == LACK_NOTHING;
+}
+
+/**
+ * umad_rmpp_count() - a message begins to be joined
+ * @rx: with its peer
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_count(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	file->rmpp.joining++;
+	atomic_inc(&file->port->rmpp_joining);
+	if (is_bounded(rx))
+		umad_rmpp_peer_add(file, rx);
+}
+
+/**
+ * umad_rmpp_charge() - a message has taken pages
+ * @rx: the message, in the table
+ * @bytes: of them
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	if (!bytes)
+		return;
+	rx->charged += bytes;
+	file->rmpp.joining_bytes += bytes;
+	atomic64_add(bytes, &file->port->rmpp_joining_bytes);
+	if (is_bounded(rx))
+		umad_rmpp_peer_charge(file, rx->peer, bytes);
+}
+
+/**
+ * umad_rmpp_uncount() - a message is not being joined any more
+ * @rx: its peer is let go
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	file->rmpp.joining--;
+	atomic_dec(&file->port->rmpp_joining);
+	file->rmpp.joining_bytes -= rx->charged;
+	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
+	if (is_bounded(rx))
+		umad_rmpp_peer_remove(file, rx);
+	rx->charged = 0;
+	umad_rmpp_peer_put(file, rx->peer);
+	rx->peer = NULL;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Bounds of messages of several segments. */
+#ifndef UMAD_RMPP_LIMITS_H
+#define UMAD_RMPP_LIMITS_H
+
+#include <linux/types.h>
+
+struct umad_rmpp_rx;
+
+size_t umad_rmpp_max_message(void);
+bool umad_rmpp_may_begin(struct umad_rmpp_rx *rx, u64 now,
+			 struct umad_rmpp_rx **victim);
+bool umad_rmpp_may_grow(struct umad_rmpp_rx *rx, u64 now,
+			struct umad_rmpp_rx **victim);
+void umad_rmpp_count(struct umad_rmpp_rx *rx);
+void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes);
+void umad_rmpp_uncount(struct umad_rmpp_rx *rx);
+
+#endif /* UMAD_RMPP_LIMITS_H */
