@@ -3,7 +3,7 @@
  * Memory that a receive handler allocates for a program, charged to the cgroup
  * of the file's opener. The handler runs in a work that serves all MAD clients of
  * the port: it must not reclaim for a cgroup that is at its limit, nor sleep for
- * one that is above its memory.high. So what does not fit is not had.
+ * one that is above its memory.high.
  */
 #ifndef UMAD_CHARGE_H
 #define UMAD_CHARGE_H
@@ -11,6 +11,7 @@
 #include <linux/memcontrol.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/workqueue.h>
 
 #define UMAD_GFP_HANDLER	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
@@ -22,6 +23,16 @@
 struct umad_charge {
 	struct mem_cgroup *memcg;
 	unsigned int over_high;
+};
+
+/**
+ * struct umad_reserve - how a file gets by while its cgroup is at its limit
+ * @refill: reclaims for the cgroup, where that delays nobody
+ * @used: bytes that are charged to nobody, for the time being
+ */
+struct umad_reserve {
+	struct work_struct refill;
+	atomic_t used;
 };
 
 /**
@@ -57,5 +68,13 @@ static inline void umad_charge_end(const struct umad_charge *charge)
 	current->memcg_nr_pages_over_high = charge->over_high;
 #endif
 }
+
+struct umad_file;
+
+void umad_reserve_init(struct umad_reserve *reserve);
+void umad_reserve_destroy(struct umad_reserve *reserve);
+void umad_reserve_refill(struct umad_file *file);
+void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used);
+void umad_reserve_free(struct umad_file *file, size_t used);
 
 #endif /* UMAD_CHARGE_H */

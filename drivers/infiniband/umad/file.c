@@ -42,6 +42,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 		goto err_free;
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
+	umad_reserve_init(&file->reserve);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	file->memcg = get_mem_cgroup_from_mm(current->mm);
 	file->pid = task_tgid_nr(current);
@@ -131,6 +132,7 @@ void umad_file_destroy(struct umad_file *file)
 
 	/* No agent, so no transaction: nothing arms it any more. */
 	cancel_delayed_work_sync(&file->deadline_work);
+	umad_reserve_destroy(&file->reserve);
 	umad_rmpp_destroy(&file->rmpp);
 	umad_txn_table_destroy(&file->txns);
 	mem_cgroup_put(file->memcg);

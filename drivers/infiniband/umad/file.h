@@ -18,6 +18,7 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
+#include "charge.h"
 #include "hdr.h"
 #include "rmpp.h"
 #include "rxq.h"
@@ -45,6 +46,7 @@ struct umad_port;
  * @armed: when @deadline_work will run, or KTIME_MAX
  * @rmpp: messages of several segments
  * @held_sends: &struct umad_report that exist: of sends, and in @rxq
+ * @reserve: for what cannot be charged to @memcg at once
  * @rxq: what read() will return, has its own lock
  */
 struct umad_file {
@@ -65,6 +67,7 @@ struct umad_file {
 	struct umad_rmpp rmpp;
 
 	atomic_t held_sends;
+	struct umad_reserve reserve;
 	struct umad_rxq rxq;
 };
 

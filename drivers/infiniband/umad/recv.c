@@ -23,16 +23,23 @@
 /**
  * struct recv_msg - a received MAD in a file's queue
  * @msg: what the queue knows of it
+ * @file: that it is for
+ * @reserve: bytes of &umad_file.reserve that it takes
  * @mad: the bytes
  */
 struct recv_msg {
 	struct umad_msg msg;
+	struct umad_file *file;
+	size_t reserve;
 	u8 mad[];
 };
 
 static void release_recv(struct umad_msg *msg)
 {
-	kfree(container_of(msg, struct recv_msg, msg));
+	struct recv_msg *recv = container_of(msg, struct recv_msg, msg);
+
+	umad_reserve_free(recv->file, recv->reserve);
+	kfree(recv);
 }
 
 /* RoCE: which kind of header stands where the GRH would? */
@@ -184,11 +191,14 @@ int umad_recv_hdr(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 
 static struct recv_msg *alloc_msg(struct umad_file *file, size_t len)
 {
-	struct umad_charge charge = umad_charge_begin(file->memcg);
 	struct recv_msg *recv;
+	size_t reserve;
 
-	recv = kmalloc(struct_size(recv, mad, len), UMAD_GFP_HANDLER);
-	umad_charge_end(&charge);
+	recv = umad_reserve_alloc(file, struct_size(recv, mad, len), &reserve);
+	if (recv) {
+		recv->file = file;
+		recv->reserve = reserve;
+	}
 	return recv;
 }
 
@@ -224,7 +234,7 @@ static struct recv_msg *make_msg(struct umad_agent *agent,
 	return recv;
 
 drop_free:
-	kfree(recv);
+	release_recv(&recv->msg);
 drop:
 	umad_stat_inc(stats, why);
 	return NULL;

@@ -20,6 +20,8 @@
 
 /* Timers dealt with in one go with the file's lock held. */
 #define BATCH	16
+/* And in one run of the work, as engines set new ones meanwhile. */
+#define RUN_MAX	256
 
 /* Run the work when the first timer is due, if it will not run before. */
 static void arm(struct umad_rmpp *rmpp)
@@ -114,8 +116,8 @@ static void timer_work(struct work_struct *work)
 	struct umad_rmpp *rmpp = container_of(work, struct umad_rmpp,
 					      work.work);
 	struct umad_file *file = container_of(rmpp, struct umad_file, rmpp);
+	unsigned int total = 0, n, i;
 	struct due due[BATCH];
-	unsigned int n, i;
 
 	do {
 		n = collect(file, due);
@@ -129,8 +131,9 @@ static void timer_work(struct work_struct *work)
 			}
 			umad_agent_leave(due[i].agent);
 		}
+		total += n;
 		cond_resched();
-	} while (n);
+	} while (n == BATCH && total < RUN_MAX);
 
 	spin_lock(&file->lock);
 	rmpp->armed = KTIME_MAX;

@@ -54,6 +54,7 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 	struct umad_charge charge = umad_charge_begin(file->memcg);
 	struct umad_rx_msg *msg;
 	struct umad_rmpp_rx *rx;
+	int ret = -ENOMEM;
 
 	rx = kzalloc(sizeof(*rx), UMAD_GFP_HANDLER);
 	msg = kzalloc(sizeof(*msg), UMAD_GFP_HANDLER);
@@ -76,14 +77,15 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 	INIT_WORK(&rx->work, umad_rmpp_rx_answer_work);
 	timerqueue_init(&rx->timer.node);
 	rx->timer.is_rx = true;
-	if (umad_recv_hdr(agent, rwc, &rx->from))
+	ret = umad_recv_hdr(agent, rwc, &rx->from);
+	if (ret)
 		goto err;
 	return rx;
 err:
 	kfree(rx);
 	if (msg)
 		umad_rx_msg_release(&msg->msg);
-	return NULL;
+	return ERR_PTR(ret);
 }
 
 static void rx_setup(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
@@ -164,6 +166,18 @@ static void refuse_response(struct umad_send *send)
 		umad_send_finish(send);
 }
 
+/* As good as lost on the way: its sender repeats the first segment. */
+static void count_lost(struct umad_agent *agent, int err)
+{
+	enum umad_stat why = UMAD_STAT_RECV_DROPPED_GID;
+
+	if (err == -ENOMEM) {
+		umad_reserve_refill(agent->file);
+		why = UMAD_STAT_RECV_DROPPED_NOMEM;
+	}
+	umad_stat_inc(&agent->file->port->stats, why);
+}
+
 /**
  * umad_rmpp_rx_begin() - begin to receive a message, or say why not
  * @agent: that it is for
@@ -184,7 +198,7 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 	struct umad_stats *stats = &agent->file->port->stats;
 	struct umad_rmpp_rx *rx;
 	u8 status;
-	int ret = -ENOMEM;
+	int ret;
 
 	switch (rmpp_rx_check_start(packet, &status)) {
 	case RMPP_RX_STORE:
@@ -199,18 +213,22 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 	}
 
 	rx = rx_alloc(agent, rwc, key);
-	if (rx)
-		ret = rx_list(rx, rwc);
+	if (IS_ERR(rx)) {
+		count_lost(agent, PTR_ERR(rx));
+		return NULL;
+	}
+	ret = rx_list(rx, rwc);
 	if (!ret) {
 		if (rx->send)
 			umad_rmpp_tx_answered(rx->send);
 		return rx;
 	}
-	if (rx && rx->send && ret != -ESHUTDOWN)
+	if (rx->send && ret != -ESHUTDOWN && ret != -ENOMEM)
 		refuse_response(rx->send);
-	if (rx)
-		umad_rmpp_rx_put(rx);
-	if (ret == -ENOENT) {
+	umad_rmpp_rx_put(rx);
+	if (ret == -ENOMEM) {
+		count_lost(agent, ret);
+	} else if (ret == -ENOENT) {
 		umad_stat_inc(stats, UMAD_STAT_RECV_UNMATCHED);
 	} else if (ret != -ESHUTDOWN) {
 		umad_stat_inc(stats, UMAD_STAT_RMPP_REFUSED);

@@ -313,6 +313,7 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 {
 	struct umad_file *file = rx->agent->file;
 	enum rmpp_rx_verdict verdict;
+	int err;
 
 	spin_lock(&file->lock);
 	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
@@ -321,8 +322,15 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 	spin_unlock(&file->lock);
 
 	if (verdict == RMPP_RX_STORE) {
-		if (!store(rx, rwc, packet)) {
+		err = store(rx, rwc, packet);
+		if (!err) {
 			verdict = stored(rx, packet);
+		} else if (err == -ENOMEM) {
+			/* As good as lost: its sender repeats it. */
+			umad_stat_inc(&file->port->stats,
+				      UMAD_STAT_RECV_DROPPED_NOMEM);
+			umad_reserve_refill(file);
+			verdict = RMPP_RX_DROP;
 		} else {
 			spin_lock(&file->lock);
 			verdict = rx->listed ? rmpp_rx_no_room(&rx->engine) :

@@ -34,8 +34,8 @@ struct umad_port;
  * @UMAD_STAT_RMPP_RESENT: segments sent more than once
  * @UMAD_STAT_RMPP_RECEIVED: messages queued for read()
  * @UMAD_STAT_RMPP_UNRECEIVED: messages begun, not refused, and not completed
- * @UMAD_STAT_RMPP_REFUSED: messages refused with STOP for a bound or memory, when
- *	they begin or later; and those to a GID that this port has not
+ * @UMAD_STAT_RMPP_REFUSED: messages refused with STOP for a bound, when they begin
+ *	or later
  * @UMAD_STAT_RMPP_EVICTED: of the refused, those that made room for another
  * @UMAD_STAT_RMPP_STRAY: packets that belong to no message
  * @UMAD_STAT_COUNT: how many there are

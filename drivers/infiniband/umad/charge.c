@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/types.h>
+#include "charge.h"
+
+#include <linux/slab.h>
+#include "file.h"
+#include "queues.h"
+
+/*
+ * A container may be at its limit all the time, with memory that it could give
+ * back if it were asked: page cache, above all. What it is sent meanwhile is not
+ * lost if it comes to no more than this.
+ */
+#define RESERVE_MAX	(256 * 1024)
+/* What is made room for at a time. */
+#define REFILL		(64 * 1024)
+
+static void refill_work(struct work_struct *work)
+{
+	struct umad_reserve *reserve = container_of(work, struct umad_reserve,
+						    refill);
+	struct umad_file *file = container_of(reserve, struct umad_file,
+					      reserve);
+	struct umad_charge charge = umad_charge_begin(file->memcg);
+
+	/* The charge reclaims; nobody is killed for want of it. */
+	kfree(kmalloc(REFILL, GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
+		      __GFP_NOWARN));
+	umad_charge_end(&charge);
+}
+
+/**
+ * umad_reserve_init() - nothing of it is used yet
+ * @reserve: of a file
+ *
+ * Context: any.
+ */
+void umad_reserve_init(struct umad_reserve *reserve)
+{
+	INIT_WORK(&reserve->refill, refill_work);
+	atomic_set(&reserve->used, 0);
+}
+
+/**
+ * umad_reserve_destroy() - nothing uses it any more
+ * @reserve: of a file without agents and records
+ *
+ * Context: process; sleeps.
+ */
+void umad_reserve_destroy(struct umad_reserve *reserve)
+{
+	cancel_work_sync(&reserve->refill);
+	WARN_ON_ONCE(atomic_read(&reserve->used));
+}
+
+/**
+ * umad_reserve_refill() - a handler could not charge the file's cgroup
+ * @file: in a handler of one of its agents
+ *
+ * Context: process; does not sleep.
+ */
+void umad_reserve_refill(struct umad_file *file)
+{
+	queue_work(umad_addr_wq, &file->reserve.refill);
+}
+
+/**
+ * umad_reserve_alloc() - memory for the file's opener, in a handler
+ * @file: of one of whose agents the handler is
+ * @size: bytes
+ * @used: set; for umad_reserve_free()
+ *
+ * Context: process; does not sleep.
+ * Return: the memory, for kfree(), or NULL.
+ */
+void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used)
+{
+	struct umad_charge charge = umad_charge_begin(file->memcg);
+	void *p = kmalloc(size, UMAD_GFP_HANDLER);
+
+	umad_charge_end(&charge);
+	*used = 0;
+	if (p)
+		return p;
+
+	umad_reserve_refill(file);
+	if (atomic_add_return(size, &file->reserve.used) <= RESERVE_MAX)
+		p = kmalloc(size, GFP_NOWAIT | __GFP_NOWARN);
+	if (p)
+		*used = size;
+	else
+		atomic_sub(size, &file->reserve.used);
+	return p;
+}
+
+/**
+ * umad_reserve_free() - memory has been given back
+ * @file: that it was for
+ * @used: as umad_reserve_alloc() set it
+ *
+ * Context: any.
+ */
+void umad_reserve_free(struct umad_file *file, size_t used)
+{
+	if (used)
+		atomic_sub(used, &file->reserve.used);
+}
