@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory control groups. See promise_cgroup.h.
+ */
+#include "promise_cgroup.h"
+#include "umad_util.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define ROOT	"/sys/fs/cgroup"
+
+static void cgroup_path(char *path, size_t len, const char *name,
+			const char *file)
+{
+	snprintf(path, len, ROOT "/%s%s%s", name, file ? "/" : "",
+		 file ? file : "");
+}
+
+int cgroup_make(const char *name)
+{
+	char path[128];
+	int ret = umad_write_sysfs(ROOT "/cgroup.subtree_control", "+memory");
+
+	if (ret < 0)
+		return ret;
+	cgroup_path(path, sizeof(path), name, NULL);
+	return mkdir(path, 0755) && errno != EEXIST ? -errno : 0;
+}
+
+/* The calling process is in it from now on. */
+int cgroup_enter(const char *name)
+{
+	char path[128];
+	int ret;
+
+	cgroup_path(path, sizeof(path), name, "cgroup.procs");
+	ret = umad_write_sysfs(path, "0");
+	return ret < 0 ? ret : 0;
+}
+
+int cgroup_set(const char *name, const char *file, long value)
+{
+	char path[128], text[32];
+	int ret;
+
+	cgroup_path(path, sizeof(path), name, file);
+	snprintf(text, sizeof(text), "%ld", value);
+	ret = umad_write_sysfs(path, text);
+	return ret < 0 ? ret : 0;
+}
+
+long cgroup_get(const char *name, const char *file)
+{
+	char path[128], text[32];
+	int ret;
+
+	cgroup_path(path, sizeof(path), name, file);
+	ret = umad_read_sysfs(path, text, sizeof(text));
+	return ret ? ret : atol(text);
+}
+
+/* Once its processes have gone. */
+void cgroup_remove(const char *name)
+{
+	char path[128];
+	int i;
+
+	cgroup_path(path, sizeof(path), name, NULL);
+	for (i = 0; i < 100 && rmdir(path) && errno == EBUSY; i++)
+		sleep_ms(20);
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Whatever another program of the port does, or one peer on the fabric, a
+ * well-behaved pair of programs beside it loses nothing, and its round trips
+ * take at most twice what 99 of 100 take when it is alone. Prints the times.
+ * For a guest on the instruction clock.
+ */
+#include "kselftest_harness.h"
+#include "promise_noise.h"
+
+#include <stdio.h>
+
+#define ROUNDS		1000	/* requests, answered by one MAD each */
+#define MESSAGES	100	/* requests and answers of several segments */
+#define MESSAGE		4096	/* bytes of each */
+#define LIMIT		60000	/* ms; what has not come by then is lost */
+/* us that a single round trip of a thousand may take: some time slices. */
+#define WORST		20000
+
+struct times {
+	unsigned int p50, p99, max;
+};
+
+FIXTURE(beside) {
+	struct test_port port;
+	int fd, srv;
+	struct loader loader;
+	struct times idle, idle_long;
+	long counters[8];
+	struct rmpp_msg msg, got, reply;
+};
+
+FIXTURE_VARIANT(beside) {
+	const char *name;
+	load_fn noise;
+};
+
+#define NOISE(name_) \
+	FIXTURE_VARIANT_ADD(beside, name_) {				\
+		.name = #name_, .noise = noise_ ## name_,		\
+	}
+
+NOISE(computes);
+NOISE(floods_writes);
+NOISE(floods_requests);
+NOISE(is_stopped);
+NOISE(is_over_high);
+NOISE(is_at_max);
+NOISE(holds_files);
+NOISE(writes_garbage);
+NOISE(peer_floods);
+NOISE(peer_begins_messages);
+NOISE(peer_sends_segments);
+
+FIXTURE_VARIANT_ADD(beside, retries) {
+	.name = "retries", .noise = load_retries,
+};
+
+FIXTURE_VARIANT_ADD(beside, resolution) {
+	.name = "resolution", .noise = load_resolution,
+};
+
+static int compare(const void *a, const void *b)
+{
+	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static struct times sum_up(unsigned int *us, int n)
+{
+	qsort(us, n, sizeof(*us), compare);
+	return (struct times){ us[n / 2], us[n * 99 / 100], us[n - 1] };
+}
+
+/* One request and its answer; the us it took. */
+static unsigned int round_trip(struct __test_metadata *_metadata,
+			       FIXTURE_DATA(beside) *self, uint64_t tid)
+{
+	struct umad_msg msg, got;
+	uint64_t start = now_us();
+
+	msg_init(&msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, tid);
+	msg.hdr.timeout_ms = LIMIT;
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
+	ASSERT_EQ(MSG_LEN, msg_read(self->srv, &got, LIMIT));
+	ASSERT_EQ(tid, msg_tid(&got));
+	msg_reply(&got, &got, 0);
+	ASSERT_EQ(MSG_LEN, msg_write(self->srv, &got));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &got, LIMIT));
+	ASSERT_EQ(tid, msg_tid(&got));
+	return now_us() - start;
+}
+
+static unsigned int long_round_trip(struct __test_metadata *_metadata,
+				    FIXTURE_DATA(beside) *self, uint64_t tid)
+{
+	uint64_t start = now_us();
+
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 1, CLASS_RMPP,
+		      METHOD_TABLE, tid, MESSAGE, tid);
+	rmpp_user_hdr(&self->msg)->timeout_ms = LIMIT;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	ASSERT_LT(0, rmpp_msg_read(self->srv, &self->got, HDR_NEW, LIMIT));
+	ASSERT_EQ(tid, rmpp_tid(&self->got));
+	ASSERT_TRUE(rmpp_msg_has(&self->got, MESSAGE, tid));
+	rmpp_msg_reply(&self->reply, &self->got, 1, MESSAGE, ~tid);
+	ASSERT_LT(0, rmpp_msg_write(self->srv, &self->reply));
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, LIMIT));
+	ASSERT_EQ(tid, rmpp_tid(&self->got));
+	ASSERT_TRUE(rmpp_msg_has(&self->got, MESSAGE, ~tid));
+	return now_us() - start;
+}
+
+typedef unsigned int (*round_fn)(struct __test_metadata *_metadata,
+				 FIXTURE_DATA(beside) *self, uint64_t tid);
+
+/* A round each millisecond, so that there is time for others to disturb. */
+static struct times measure(struct __test_metadata *_metadata,
+			    FIXTURE_DATA(beside) *self, round_fn round,
+			    int n)
+{
+	static uint64_t tid = 1;
+	unsigned int us[ROUNDS];
+	int i;
+
+	for (i = 0; i < n; i++) {
+		us[i] = round(_metadata, self, tid++);
+		sleep_ms(1);
+	}
+	return sum_up(us, n);
+}
+
+/* What the noise comes to: it is no test if it does nothing. */
+static const char *const counters[] = {
+	"send_posted", "send_retried", "recv_delivered", "recv_dropped_nomem",
+	"recv_dropped_budget", "rmpp_refused", "rmpp_stray",
+};
+
+static void count(FIXTURE_DATA(beside) *self)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		self->counters[i] = umad_counter(&self->port, counters[i]) -
+				    self->counters[i];
+}
+
+FIXTURE_SETUP(beside)
+{
+	const struct rmpp_agent client = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+	};
+	const struct rmpp_agent server = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.method = METHOD_TABLE,
+	};
+	const char *only = getenv("UMAD_LOAD");
+
+	if (only && strcmp(only, variant->name))
+		SKIP(return, "not asked for");
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	self->fd = umad_open(O_RDWR);
+	self->srv = umad_open(O_RDWR);
+	ASSERT_EQ(0, umad_reg_client(self->fd));
+	ASSERT_EQ(1, rmpp_register(self->fd, &client));
+	ASSERT_EQ(0, umad_reg_server(self->srv, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(1, rmpp_register(self->srv, &server));
+	self->idle = measure(_metadata, self, round_trip, ROUNDS);
+	self->idle_long = measure(_metadata, self, long_round_trip, MESSAGES);
+	count(self);
+	ASSERT_EQ(0, loader_start(&self->loader, variant->noise, LIMIT));
+}
+
+FIXTURE_TEARDOWN(beside)
+{
+	if (!self->loader.pid)
+		return;
+	EXPECT_LE(0, loader_kill(&self->loader, LIMIT));
+	close(self->fd);
+	close(self->srv);
+	rmpp_msg_free(&self->msg);
+	rmpp_msg_free(&self->got);
+	rmpp_msg_free(&self->reply);
+}
+
+#define EXPECT_HOLDS(what, idle, loaded) do {				\
+	TH_LOG("%s %s us: idle p50 %u p99 %u max %u, beside p50 %u p99 %u max %u",\
+	       variant->name, what, (idle).p50, (idle).p99, (idle).max,	\
+	       (loaded).p50, (loaded).p99, (loaded).max);		\
+	EXPECT_GE(2 * (idle).p99, (loaded).p99);			\
+	EXPECT_GE(WORST, (loaded).max);					\
+} while (0)
+
+TEST_F_TIMEOUT(beside, round_trips_hold, 300)
+{
+	struct times loaded;
+
+	if (!self->loader.pid)
+		return;
+	loaded = measure(_metadata, self, round_trip, ROUNDS);
+	EXPECT_HOLDS("requests", self->idle, loaded);
+	loaded = measure(_metadata, self, long_round_trip, MESSAGES);
+	EXPECT_HOLDS("messages", self->idle_long, loaded);
+	count(self);
+	TH_LOG("%s: posted %ld retried %ld delivered %ld nomem %ld budget %ld refused %ld stray %ld",
+	       variant->name, self->counters[0], self->counters[1],
+	       self->counters[2], self->counters[3], self->counters[4],
+	       self->counters[5], self->counters[6]);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a hostile program, or one peer, does beside a well-behaved one. Each is
+ * a load of promise_load.h that goes on until its process is killed.
+ */
+#ifndef PROMISE_NOISE_H
+#define PROMISE_NOISE_H
+
+#include "promise_load.h"
+
+int noise_none(struct load *load);
+int noise_computes(struct load *load);
+int noise_floods_writes(struct load *load);
+int noise_floods_requests(struct load *load);
+int noise_is_stopped(struct load *load);
+int noise_is_over_high(struct load *load);
+int noise_is_at_max(struct load *load);
+int noise_holds_files(struct load *load);
+int noise_writes_garbage(struct load *load);
+int noise_peer_floods(struct load *load);
+int noise_peer_begins_messages(struct load *load);
+int noise_peer_sends_segments(struct load *load);
+
+#endif /* PROMISE_NOISE_H */
