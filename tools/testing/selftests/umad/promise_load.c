@@ -215,11 +215,11 @@ static void *write_hole(void *arg)
 {
 	struct load *load = arg;
 
-	msg_write(load->fds[0], (void *)(load->pages.hole - HDR_NEW));
+	msg_write(load->fds[0], (void *)(load->pages.hole - HDR_NEW - 100));
 	return NULL;
 }
 
-/* A write() that sleeps in a page fault on its MAD. */
+/* A write() that sleeps in a page fault in the middle of its MAD. */
 int load_page_fault(struct load *load)
 {
 	int fd = load_open(load, O_RDWR);
@@ -234,7 +234,7 @@ int load_page_fault(struct load *load)
 	if (ret < 0)
 		return ret;
 	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 1);
-	memcpy(load->pages.hole - HDR_NEW, &msg, HDR_NEW);
+	memcpy(load->pages.hole - HDR_NEW - 100, &msg, HDR_NEW + 100);
 	side_start(&load->writers[0].call, write_hole, load);
 	return uffd_wait_fault(&load->pages, 10000);
 }

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a program, or a peer, can make the kernel hold: it is charged to the
+ * memory cgroup of who opened the file, so that memory.max bounds all of it;
+ * what has a bound of its own stops there; and close() gives it back. Prints
+ * what was held, and how much of it was charged.
+ */
+#include "kselftest_harness.h"
+#include "promise_cgroup.h"
+#include "promise_load.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define CGROUP		"promise-memory"
+#define MIB		(1l << 20)
+#define LIMIT		300000	/* ms */
+/* Of 100 bytes held, so many have to be charged: ib_core's and the device's
+ * objects, and what a slab has beside its objects, are not all of the owner's.
+ */
+#define CHARGED		70
+
+/* Filled by the process that holds, in its cgroup. */
+static struct held {
+	long n;			/* things held */
+	int error;		/* of the call that was refused, or 0 */
+	long charged, used;	/* bytes before: of the cgroup, of the host */
+} *held;
+
+FIXTURE(memory) {
+	struct test_port port;
+	struct loader loader;
+	long charged, used;
+	long counter;
+	long old;
+	int ret;
+};
+
+FIXTURE_VARIANT(memory) {
+	const char *name;
+	load_fn load;
+	bool until_max;		/* more of it until the cgroup is full */
+	const char *param;	/* parameter with the bound of the thing, */
+	long bound;		/* its value, */
+	const char *counter;	/* and what counts beyond it */
+	long most;		/* bytes of the host that may be held then */
+};
+
+/* The number that a line of a file begins with this word has, or 0. */
+static long number(const char *path, const char *word)
+{
+	char line[128], name[64];
+	long value, found = 0;
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%63s %ld", name, &value) == 2 &&
+		    !strcmp(name, word))
+			found = value;
+	fclose(file);
+	return found;
+}
+
+/*
+ * Bytes that the kernel holds: all slabs of the host, charged or not, and the
+ * pages beside slabs of this cgroup. (Free memory says little: a processor
+ * keeps some 10 MiB of pages that are neither.)
+ */
+static long kernel_bytes(void)
+{
+	static const char stat[] = "/sys/fs/cgroup/" CGROUP "/memory.stat";
+
+	/* What is counted for each processor joins the sums. */
+	umad_write_sysfs("/proc/sys/vm/stat_refresh", "1");
+	return number("/proc/meminfo", "SUnreclaim:") * 1024 +
+	       number(stat, "kernel") - number(stat, "slab");
+}
+
+/* In its cgroup from here on, with a file of its own. */
+static int begin(struct load *load)
+{
+	int ret = cgroup_enter(CGROUP);
+
+	if (!ret)
+		ret = load_open(load, O_RDWR | O_NONBLOCK);
+	if (ret < 0)
+		return ret;
+	held->charged = cgroup_get(CGROUP, "memory.current");
+	held->used = kernel_bytes();
+	return load_client(load, load->fds[0]);
+}
+
+/* write() until it is refused, or @n times. */
+static int write_many(struct load *load, struct umad_msg *msg, int n)
+{
+	int ret;
+
+	for (held->n = 0; held->n < n; held->n++) {
+		msg->mad.tid = htobe64(held->n);
+		ret = msg_write(load->fds[0], msg);
+		if (ret < 0) {
+			held->error = -ret;
+			break;
+		}
+	}
+	return 0;
+}
+
+static int hold_requests(struct load *load)
+{
+	struct umad_msg msg;
+	int ret = begin(load);
+
+	if (ret < 0)
+		return ret;
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	msg.hdr.timeout_ms = -1;
+	return write_many(load, &msg, env_long("UMAD_SENDS", 8000));
+}
+
+static int hold_timeouts(struct load *load)
+{
+	struct umad_msg msg;
+	int ret = begin(load);
+
+	if (ret < 0)
+		return ret;
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	msg.hdr.timeout_ms = 1;
+	ret = write_many(load, &msg, env_long("UMAD_SENDS", 8000));
+	sleep_ms(500);
+	return ret;
+}
+
+static int hold_unread(struct load *load)
+{
+	struct umad_msg msg;
+	int ret = begin(load);
+
+	if (ret >= 0)
+		ret = umad_reg_server(load->fds[0], CLASS_VENDOR1, METHOD_TEST);
+	if (ret < 0)
+		return ret;
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
+	ret = write_many(load, &msg, env_long("UMAD_SENDS", 8000));
+	sleep_ms(500);
+	return ret;
+}
+
+static int hold_messages_sent(struct load *load)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+	};
+	struct rmpp_msg msg = { 0 };
+	int id, ret = begin(load);
+
+	id = ret < 0 ? ret : rmpp_register(load->fds[0], &agent);
+	if (id < 0)
+		return id;
+	for (held->n = 0; held->n < 64; held->n++) {
+		rmpp_msg_init(&msg, &load->port, HDR_NEW, id, CLASS_RMPP,
+			      METHOD_NOBODY, held->n, 256 << 10, 1);
+		rmpp_user_hdr(&msg)->timeout_ms = -1;
+		ret = rmpp_msg_write(load->fds[0], &msg);
+		if (ret < 0) {
+			held->error = -ret;
+			break;
+		}
+		/* The copy of the program's own is part of what is charged. */
+		if (!held->n) {
+			held->charged = cgroup_get(CGROUP, "memory.current");
+			held->used = kernel_bytes();
+		}
+	}
+	sleep_ms(200);
+	return 0;
+}
+
+static int hold_half_received(struct load *load)
+{
+	int ret = begin(load);
+
+	return ret < 0 ? ret : load_half_received(load);
+}
+
+static int hold_messages_begun(struct load *load)
+{
+	const struct rmpp_agent server = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.method = METHOD_TABLE,
+	};
+	const struct rmpp_pkt pkt = {
+		.version = 1, .type = RMPP_DATA,
+		.flags = RMPP_ACTIVE | RMPP_FIRST, .seg = 1,
+		.len = 1000 * RMPP_PAYLOAD,
+	};
+	struct umad_msg msg;
+	int ret = begin(load);
+
+	if (ret >= 0)
+		ret = rmpp_register(load->fds[0], &server);
+	if (ret < 0)
+		return ret;
+	msg_init(&msg, &load->port, 0, CLASS_RMPP, METHOD_TABLE, 0);
+	rmpp_put(msg.data, &pkt);
+	ret = write_many(load, &msg, 2000);
+	sleep_ms(500);
+	return ret;
+}
+
+/* What is held need not grow with time either. */
+static int hold_retries(struct load *load)
+{
+	int ret = begin(load);
+
+	if (ret >= 0)
+		ret = load_retries(load);
+	sleep_ms(5000);
+	held->n = 300;
+	return ret;
+}
+
+#define HOLD(name_, ...) \
+	FIXTURE_VARIANT_ADD(memory, name_) {				\
+		.name = #name_, .load = hold_ ## name_, __VA_ARGS__	\
+	}
+
+HOLD(requests, .until_max = true, .most = 40 * MIB);
+HOLD(timeouts, .until_max = true, .most = 8 * MIB);
+HOLD(unread, .param = "recv_budget", .bound = MIB,
+     .counter = "recv_dropped_budget", .most = 2 * MIB);
+HOLD(messages_sent, .until_max = true, .most = 32 * MIB);
+HOLD(half_received, .most = 4 * MIB);
+HOLD(messages_begun, .param = "rmpp_file_transfers", .bound = 100,
+     .counter = "rmpp_refused", .most = 4 * MIB);
+HOLD(retries, .most = 4 * MIB);
+
+FIXTURE_SETUP(memory)
+{
+	const char *only = getenv("UMAD_LOAD");
+
+	if (only && strcmp(only, variant->name))
+		SKIP(return, "not asked for");
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	held = mmap(NULL, sizeof(*held), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, held);
+	cgroup_remove(CGROUP);
+	ASSERT_EQ(0, cgroup_make(CGROUP));
+	if (variant->param) {
+		self->old = rmpp_param_set(variant->param, variant->bound);
+		ASSERT_LE(0, self->old);
+		self->counter = umad_counter(&self->port, variant->counter);
+	}
+	self->ret = 1;
+}
+
+FIXTURE_TEARDOWN(memory)
+{
+	if (!self->ret)
+		return;
+	loader_kill(&self->loader, LIMIT);
+	if (variant->param)
+		rmpp_param_set(variant->param, self->old);
+	cgroup_remove(CGROUP);
+}
+
+TEST_F_TIMEOUT(memory, is_bounded_charged_and_given_back, 600)
+{
+	if (!self->ret)
+		return;
+	ASSERT_EQ(0, loader_start(&self->loader, variant->load, LIMIT));
+	self->used = kernel_bytes() - held->used;
+	self->charged = cgroup_get(CGROUP, "memory.current") - held->charged;
+	TH_LOG("%s: %ld held in %ld KiB, %ld KiB of them charged; errno %d",
+	       variant->name, held->n, self->used >> 10, self->charged >> 10,
+	       held->error);
+	EXPECT_GE(variant->most, self->used);
+	EXPECT_LE(self->used * CHARGED / 100, self->charged + MIB / 4);
+	if (variant->param) {
+		self->counter = umad_counter(&self->port, variant->counter) -
+				self->counter;
+		TH_LOG("%s: %ld beyond the bound", variant->name,
+		       self->counter);
+		EXPECT_LT(0, self->counter);
+	}
+	/* The process goes on, its file does not. */
+	EXPECT_LE(0, loader_tell(&self->loader, LOADER_CLOSE, LIMIT));
+	sleep_ms(1000);
+	self->used = kernel_bytes() - held->used;
+	self->charged = cgroup_get(CGROUP, "memory.current") - held->charged;
+	TH_LOG("%s: after close() %ld KiB, %ld KiB charged", variant->name,
+	       self->used >> 10, self->charged >> 10);
+	EXPECT_GE(MIB / 4, self->charged);
+	EXPECT_GE(2 * MIB, self->used);
+}
+
+/* At memory.max it stops: an errno, or the end of who asks for more. */
+TEST_F_TIMEOUT(memory, stops_at_memory_max, 600)
+{
+	int ret;
+
+	if (!self->ret || !variant->until_max)
+		return;
+	ASSERT_EQ(0, cgroup_set(CGROUP, "memory.max", 4 * MIB));
+	setenv("UMAD_SENDS", "30000", 1);
+	ret = loader_start(&self->loader, variant->load, LIMIT);
+	self->used = kernel_bytes() - held->used;
+	TH_LOG("%s: %ld held in %ld KiB; errno %d%s", variant->name, held->n,
+	       self->used >> 10, held->error,
+	       ret == -ESRCH ? ", killed by the kernel" : "");
+	EXPECT_TRUE(ret == -ESRCH || held->error == ENOMEM);
+	EXPECT_GE(8 * MIB, self->used);
+}
+
+TEST_HARNESS_MAIN
