@@ -39,6 +39,9 @@ help:
 	@echo '  make check-dkms       DKMS, in a temporary folder'
 	@echo '  make check-kunit      the KUnit suites, in a guest'
 	@echo '  make check-qemu       the harness and every plan, in guests'
+	@echo 'Not part of make check; takes hours'
+	@echo '  make soak             all of plans/long/soak-*, then 30 minutes of mixed load'
+	@echo '                        (SOAK_SECONDS=N: so many seconds instead)'
 	@echo 'One guest: see $(QEMU)/README.rst'
 
 dkms-install dkms-remove:
@@ -63,6 +66,9 @@ demo-fabric:
 bench-rmpp:
 	@tools/testing/bench/bench-rmpp.sh
 
+soak:
+	@scripts/soak.sh $(SOAK_SECONDS)
+
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
 	check check-static check-dkms check-kunit check-qemu demo demo-fabric \
-	bench-rmpp
+	bench-rmpp soak

@@ -54,6 +54,7 @@ class Plan:
     allow: list = field(default_factory=list)
     files: list = field(default_factory=list)       # (host path, guest path)
     tests: list = field(default_factory=list)       # (name, command)
+    environment: dict = field(default_factory=dict)     # of the tests
 
     @property
     def stops_on_warning(self):

@@ -105,7 +105,9 @@ class Parts:
                   f"XT_MODULE_ARGS='{plan.module_args}'\n"
                   f"XT_PANIC_ON_WARN={int(plan.stops_on_warning)}\n"
                   f"XT_TEARDOWN={'yes' if plan.teardown else 'no'}\n"
-                  f"XT_END={plan.end}\n")
+                  f"XT_END={plan.end}\n" + "".join(
+                      f"export {name}='{value}'\n"
+                      for name, value in plan.environment.items()))
         for number, step in enumerate([*plan.setup, "module"], 1):
             tree.copy(here / "setup" / f"{step}.sh",
                       f"xt/setup/{number:02}-{step}")
@@ -312,6 +314,9 @@ def options():
     parser.add_argument("--keep-going", action="store_true",
                         help="leave out programs that do not build")
     parser.add_argument("--list", action="store_true", help="list the plans")
+    parser.add_argument("--soak", type=int, metavar="SECONDS",
+                        help="the tests have it as SOAK_SECONDS, and so much "
+                        "more time")
     parser.add_argument("--show", metavar="PLAN",
                         help="run this plan, print what its tests say")
     parser.add_argument("--cmd", help="run this command line in one guest")
@@ -359,6 +364,10 @@ def main():
         todo = [p for name in names for p in plans.load(name)]
     except plans.PlanError as error:
         sys.exit(f"run.py: {error}")
+    if args.soak:
+        for plan in todo:
+            plan.environment["SOAK_SECONDS"] = args.soak
+            plan.timeout += args.soak
     total = asyncio.run(run_all(todo, max(1, args.jobs),
                                 not args.keep_going, not args.changed))
     print(f"{total[PASS]} passed, {total[FAIL]} failed, {total[SKIP]} skipped")

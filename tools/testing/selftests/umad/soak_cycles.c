@@ -10,6 +10,7 @@
  */
 #include "kselftest_harness.h"
 #include "ledger.h"
+#include "promise_load.h"
 #include "rdma_link.h"
 
 #include <stdio.h>
@@ -31,13 +32,6 @@ FIXTURE(cycles) {
 	int stop;
 	unsigned int seed;
 };
-
-static long env(const char *name, long value)
-{
-	const char *text = getenv(name);
-
-	return text ? atol(text) : value;
-}
 
 static int device_del(const char *ibdev)
 {
@@ -116,7 +110,7 @@ FIXTURE_SETUP(cycles)
 	int i;
 
 	ASSERT_EQ(0, umad_port_find(&self->port));
-	self->seed = env("UMAD_SEED", 1);
+	self->seed = env_long("UMAD_SEED", 1);
 	self->server.node = self->port.node;
 	self->server.seed = self->seed;
 	self->server.removals = true;
@@ -188,8 +182,8 @@ static long cycle(struct __test_metadata *_metadata, FIXTURE_DATA(cycles) *self)
 
 TEST_F_TIMEOUT(cycles, device_goes_and_comes_under_load, 100000)
 {
-	uint64_t end = now_ms() + env("SOAK_SECONDS", 0) * 1000;
-	long cycles = env("UMAD_CYCLES", env("SOAK_SECONDS", 0) ? 0 : 200);
+	uint64_t end = now_ms() + env_long("SOAK_SECONDS", 0) * 1000;
+	long cycles = env_long("UMAD_CYCLES", env_long("SOAK_SECONDS", 0) ? 0 : 200);
 	long i, took, slowest = 0, before = 0, after;
 
 	TH_LOG("seed %u", self->seed);
