@@ -259,6 +259,7 @@ def adhoc(args):
                       all_programs=True, tests=[("cmd", args.cmd)])
     plan.modules = args.modules
     plan.commands = args.commands
+    plan.programs += args.programs
     for pair in args.file:
         host, _, path = pair.partition(":")
         plan.files.append((Path(host), path or f"opt/umad/{Path(host).name}"))
@@ -336,6 +337,8 @@ def options():
                      metavar="HOST[:GUEST]", help="put a file in the guest")
     one.add_argument("--modules", action="append", default=[],
                      metavar="FOLDER", help="test modules to be built")
+    one.add_argument("--programs", action="append", default=[],
+                     metavar="FOLDER", help="more test programs")
     one.add_argument("--commands", action="append", default=[],
                      metavar="PROGRAM", help="put a program of the host in")
     one.add_argument("--allow", action="append", default=[],
