@@ -13,8 +13,11 @@
 #define SYNC_CLASS	0x0b
 #define SYNC_METHOD	0x1e
 #define SYNC_TID	0x53594e4300000000ull
-#define STALL_MS	15000
+#define STALL_MS	60000
 #define BURST_MAX	160
+#define CALL_EVERY	6	/* packets for a call of a worker */
+#define REQUEST_EVERY	50	/* for a request of the pair that behaves */
+#define LISTEN_MAX	256	/* packets before something else is done */
 
 static void attack_late_ones(struct attack *attack);
 
@@ -91,6 +94,11 @@ void attack_send(struct attack *attack, struct ib_hwsim_frame *frame)
 	attack->recent[attack->recent_n++ % RECENT] = *frame;
 	wire_inject(attack->wire, frame);
 	attack->sent++;
+	if (!(attack->sent % CALL_EVERY))
+		__atomic_add_fetch(&attack->shared->calls, 1, __ATOMIC_RELAXED);
+	if (!(attack->sent % REQUEST_EVERY))
+		__atomic_add_fetch(&attack->shared->requests, 1,
+				   __ATOMIC_RELAXED);
 }
 
 /* Or some time later, out of turn. */
@@ -172,7 +180,7 @@ void attack_listen(struct attack *attack)
 	static struct ib_hwsim_frame frame;
 	int ret, n;
 
-	for (n = 0; n < 4096; n++) {
+	for (n = 0; n < LISTEN_MAX; n++) {
 		ret = wire_capture(attack->wire, &frame, 0);
 		if (ret == -ETIME)
 			return;

@@ -53,7 +53,7 @@ static inline bool chance(struct rng *rng, unsigned int percent)
 struct ledger {
 	uint32_t asked, answered, timed_out, refused;
 	uint32_t stolen;	/* answered by a node that was not asked */
-	uint32_t served, replies, undelivered, foreign, again, segments;
+	uint32_t served, replies, undelivered, foreign, again, nobodys;
 	uint32_t wrong;		/* other bytes, another length */
 	uint32_t unasked;	/* an end of what was not outstanding */
 	uint32_t twice;		/* a message delivered twice */
@@ -71,6 +71,8 @@ struct beat {
 /* Memory that all processes share. */
 struct shared {
 	int stop;
+	int calls;		/* that the workers may make, all together */
+	int requests;		/* that the pair may begin */
 	struct ledger good;
 	struct beat beat[WORKERS];
 	uint32_t hi_tid[16];	/* of agents that have sent lately */
@@ -80,6 +82,18 @@ struct shared {
 static inline bool stopping(const struct shared *shared)
 {
 	return __atomic_load_n(&shared->stop, __ATOMIC_RELAXED);
+}
+
+/*
+ * All keep step with the attack: else most of the packets would be others'.
+ * False: not now.
+ */
+static inline bool may_go(int *tokens)
+{
+	if (__atomic_sub_fetch(tokens, 1, __ATOMIC_RELAXED) >= 0)
+		return true;
+	__atomic_add_fetch(tokens, 1, __ATOMIC_RELAXED);
+	return false;
 }
 
 struct wire;

@@ -16,7 +16,7 @@
 #include <sys/random.h>
 
 #define PACKETS		20000
-#define HANG_MS		30000
+#define HANG_MS		60000
 #define END_MS		90000
 #define SETTLE_MS	5000
 

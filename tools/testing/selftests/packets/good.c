@@ -10,7 +10,7 @@
 #include "rmpp_util.h"
 #include "wire.h"
 
-#define OUTSTANDING	8
+#define OUTSTANDING	4
 #define SEEN_MAX	(1u << 20)
 #define DRAIN_MS	60000
 #define RESPONSE	0x5a5a0000
@@ -21,6 +21,7 @@ struct request {
 };
 
 struct pair {
+	struct shared *shared;
 	struct ledger *ledger;
 	const struct wire *wire;
 	struct rng rng;
@@ -132,6 +133,21 @@ static struct request *find(struct pair *pair, uint32_t tid)
 	return NULL;
 }
 
+/*
+ * ABI: an agent without RMPP gets every segment that has its TID, and any agent
+ * what a program of this host sends by directed route to the host itself.
+ */
+static bool is_nobodys(const struct pair *pair)
+{
+	const struct ib_user_mad_hdr *hdr = rmpp_user_hdr(&pair->in);
+	uint8_t class = rmpp_mad(&pair->in)->mgmt_class;
+
+	if (hdr->status)
+		return false;
+	return class == 0x81 || (hdr->id == pair->plain_id &&
+				 class != GOOD_PLAIN);
+}
+
 /* The client has read something: it has to be the end of a request. */
 static void settle(struct pair *pair)
 {
@@ -139,11 +155,8 @@ static void settle(struct pair *pair)
 	uint32_t tid = rmpp_tid(&pair->in), ms;
 	struct request *request = tid ? find(pair, tid) : NULL;
 
-	/* ABI: an agent without RMPP gets every segment with its TID. */
-	if (rmpp_user_hdr(&pair->in)->id == pair->plain_id &&
-	    !rmpp_user_hdr(&pair->in)->status &&
-	    rmpp_mad(&pair->in)->mgmt_class != GOOD_PLAIN) {
-		ledger->segments++;
+	if (is_nobodys(pair)) {
+		ledger->nobodys++;
 		return;
 	}
 	if (!request) {
@@ -275,7 +288,8 @@ static void one_round(struct pair *pair, bool stop)
 	};
 	int i = rnd(&pair->rng, OUTSTANDING);
 
-	if (!stop && !pair->request[i].tid)
+	if (!stop && !pair->request[i].tid &&
+	    may_go(&pair->shared->requests))
 		ask(pair, &pair->request[i]);
 	poll(pfd, 2, 5);
 	read_all(pair, pair->client, settle);
@@ -285,6 +299,7 @@ static void one_round(struct pair *pair, bool stop)
 void good_main(struct shared *shared, const struct wire *wire, uint64_t seed)
 {
 	struct pair pair = {
+		.shared = shared,
 		.ledger = &shared->good,
 		.wire = wire,
 		.rng = { seed },

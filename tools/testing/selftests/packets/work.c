@@ -137,7 +137,7 @@ static void any_address(struct work *work, const struct agent *agent,
 	/* An address that does not resolve costs a second. */
 	if (peer >= PEERS - 4 && !chance(rng, 10))
 		peer = 0;
-	peer_address(work->wire, chance(rng, 25) ? -1 : peer, chance(rng, 30),
+	peer_address(work->wire, chance(rng, 15) ? -1 : peer, chance(rng, 30),
 		     hdr);
 	hdr->qpn = htobe32(agent->qpn);
 	if (!agent->qpn) {
@@ -150,9 +150,9 @@ static size_t any_len(struct work *work)
 {
 	struct rng *rng = &work->rng;
 
-	if (chance(rng, 5))
+	if (chance(rng, 2))
 		return rnd(rng, 60000);
-	return rnd(rng, chance(rng, 60) ? 600 : 8000);
+	return rnd(rng, chance(rng, 70) ? 400 : 4000);
 }
 
 /* An SMP by directed route: to this very port, mostly. */
@@ -257,6 +257,10 @@ void work_main(struct shared *shared, const struct wire *wire, int index,
 
 	do_open(&work);
 	while (!stopping(shared)) {
+		if (!may_go(&shared->calls)) {
+			poll(NULL, 0, 5);
+			continue;
+		}
 		switch (rnd(&work.rng, 200)) {
 		case 0 ... 1:
 			do_open(&work);
@@ -272,7 +276,6 @@ void work_main(struct shared *shared, const struct wire *wire, int index,
 			break;
 		default:
 			do_read(&work);
-			poll(NULL, 0, rnd(&work.rng, 3));
 		}
 	}
 	begin(&work, "last close");
