@@ -201,10 +201,13 @@ static void send_sync(struct attack *attack)
 
 static bool sync_came(struct attack *attack)
 {
-	struct umad_msg msg;
+	union {
+		struct umad_msg msg;
+		uint8_t bytes[HDR_NEW + OPA_LEN];
+	} in;
 
-	while (msg_read(attack->sync_fd, &msg, 0) == MSG_LEN)
-		if (msg_tid64(&msg) == attack->sync_tid)
+	while (read(attack->sync_fd, &in, sizeof(in)) > 0)
+		if (msg_tid64(&in.msg) == attack->sync_tid)
 			return true;
 	return false;
 }
