@@ -151,6 +151,7 @@ without_license()
 forgotten_tests()
 {
 	grep -l '^TEST_HARNESS_MAIN' tools/testing/selftests/umad/*.c \
+		tools/testing/selftests/packets/*.c \
 		tools/testing/ib_hwsim/tests/*.c |
 		while read -r file; do
 		name=$(basename "$file" .c)

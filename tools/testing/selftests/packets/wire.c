@@ -7,6 +7,7 @@
 
 #define DEVICE		40
 #define DEVICES		"/sys/bus/ib_hwsim/"
+#define READ_MAX	(2 << 20)
 #define GRH_LEN		40
 #define GRH_SGID	8
 #define GRH_DGID	24
@@ -189,6 +190,31 @@ bool wire_is_from_own(const struct wire *wire,
 	    !memcmp(frame->grh + GRH_SGID, wire->port.gid, 16))
 		return true;
 	return wire->kind != WIRE_ROCE && is_own_lid(frame->slid);
+}
+
+/*
+ * One record, in two steps if it is long. Its MAD may have 2,048 bytes, which is
+ * more than rmpp_msg_read() begins with.
+ */
+int fuzz_read(int fd, struct rmpp_msg *msg)
+{
+	size_t count = HDR_NEW + OPA_LEN;
+	ssize_t n;
+
+	if (!msg->buf) {
+		msg->size = READ_MAX;
+		msg->buf = calloc(1, READ_MAX);
+		if (!msg->buf)
+			abort();
+	}
+	n = read(fd, msg->buf, count);
+	if (n < 0 && errno == ENOSPC)
+		n = read(fd, msg->buf, READ_MAX);
+	if (n < 0)
+		return -errno;
+	msg->hdr_len = HDR_NEW;
+	msg->mad_len = n > HDR_NEW ? n - HDR_NEW : 0;
+	return n;
 }
 
 /* Where a program writes to; @peer -1: the port itself. */

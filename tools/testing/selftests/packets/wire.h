@@ -11,6 +11,7 @@
 
 #include "fuzz.h"
 #include "ib_hwsim.h"
+#include "rmpp_util.h"
 
 #define OWN_LID		4	/* and three more, by LMC */
 #define PEER_LID	0x100
@@ -47,6 +48,8 @@ bool wire_is_to_own(const struct wire *wire,
 		    const struct ib_hwsim_frame *frame);
 bool wire_is_from_own(const struct wire *wire,
 		      const struct ib_hwsim_frame *frame);
+
+int fuzz_read(int fd, struct rmpp_msg *msg);
 
 int roce_open(struct wire *wire);
 int roce_inject(struct wire *wire, const struct ib_hwsim_frame *frame);

@@ -223,7 +223,7 @@ static void do_read(struct work *work)
 
 	while (n--) {
 		begin(work, "read");
-		ret = rmpp_msg_read(work->fd, &work->in, HDR_NEW, 0);
+		ret = fuzz_read(work->fd, &work->in);
 		done(work);
 		if (ret < 0)
 			return;
