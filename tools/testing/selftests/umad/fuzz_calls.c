@@ -46,6 +46,7 @@ static int slots[SLOTS];	/* always open, but who knows for how long */
 static int epfd;
 static uint64_t seed, calls, calls_done;
 static uint64_t longest_close_ms, longest_kill_ms;
+static uint64_t written, records, registered;	/* calls that succeeded */
 
 static int slot(struct fuzzer *f)
 {
@@ -61,11 +62,18 @@ static void longest(uint64_t *most, uint64_t since)
 		;
 }
 
+static void count(uint64_t *sum, bool good)
+{
+	if (good)
+		__atomic_fetch_add(sum, 1, __ATOMIC_RELAXED);
+}
+
 static void do_write(struct fuzzer *f)
 {
 	size_t len = fuzz_mad(&f->rng, &f->mem, &port);
+	void *from = fuzz_place(&f->rng, &f->mem, f->mem.mad, len);
 
-	write(slot(f), fuzz_place(&f->rng, &f->mem, f->mem.mad, len), len);
+	count(&written, write(slot(f), from, len) > 0);
 }
 
 /* To oneself, to be answered by oneself: what the rest is meant to disturb. */
@@ -74,8 +82,10 @@ static void do_reply(struct fuzzer *f)
 	struct umad_msg msg, reply;
 	int fd = slot(f);
 
-	if (msg_read_len(fd, &msg, MSG_LEN, 0) != MSG_LEN)
+	if (msg_read_len(fd, &msg, MSG_LEN, 0) < TIMED_OUT_LEN)
 		return;
+	count(&records, true);
+	fuzz_saw_tid(msg_tid64(&msg));
 	msg_reply(&reply, &msg, fuzz_below(&f->rng, 4));
 	if (reply.mad.mgmt_class == CLASS_LEDGER)
 		return;
@@ -88,8 +98,9 @@ static void do_reply(struct fuzzer *f)
 static void do_read(struct fuzzer *f)
 {
 	size_t len = fuzz_one_in(&f->rng, 2) ? MSG_LEN : fuzz_len(&f->rng);
+	void *to = fuzz_place(&f->rng, &f->mem, f->mem.mad, len);
 
-	read(slot(f), fuzz_place(&f->rng, &f->mem, f->mem.mad, len), len);
+	count(&records, read(slot(f), to, len) > 0);
 }
 
 static void do_register(struct fuzzer *f)
@@ -102,7 +113,8 @@ static void do_register(struct fuzzer *f)
 	fuzz_reg(&f->rng, &req);
 	if (second) {
 		arg = fuzz_place(&f->rng, &f->mem, &req, sizeof(req));
-		ioctl(slot(f), IB_USER_MAD_REGISTER_AGENT2, arg);
+		count(&registered,
+		      !ioctl(slot(f), IB_USER_MAD_REGISTER_AGENT2, arg));
 		return;
 	}
 	old.qpn = req.qpn;
@@ -112,7 +124,7 @@ static void do_register(struct fuzzer *f)
 	memcpy(old.method_mask, req.method_mask, sizeof(old.method_mask));
 	memcpy(old.oui, "\0\xaa\xbb", 3);
 	arg = fuzz_place(&f->rng, &f->mem, &old, sizeof(old));
-	ioctl(slot(f), IB_USER_MAD_REGISTER_AGENT, arg);
+	count(&registered, !ioctl(slot(f), IB_USER_MAD_REGISTER_AGENT, arg));
 }
 
 static void do_unregister(struct fuzzer *f)
@@ -455,6 +467,9 @@ static void report(struct __test_metadata *_metadata,
 	       (unsigned long long)calls_done,
 	       (unsigned long long)longest_close_ms,
 	       (unsigned long long)longest_kill_ms);
+	TH_LOG("good: %llu writes, %llu reads, %llu registrations",
+	       (unsigned long long)written, (unsigned long long)records,
+	       (unsigned long long)registered);
 	TH_LOG("beside: %llu sent, %llu answered, %llu timed out, longest %llu us",
 	       (unsigned long long)ledger->sent,
 	       (unsigned long long)ledger->answered,
@@ -505,6 +520,10 @@ FIXTURE_TEARDOWN(fuzz)
 	EXPECT_EQ(self->ledger->sent,
 		  self->ledger->answered + self->ledger->timed_out);
 	EXPECT_LT(0, self->ledger->answered);
+	/* Hostility that is all refused at the door is no test. */
+	EXPECT_LT(calls / 100, written);
+	EXPECT_LT(calls / 500, records);
+	EXPECT_LT(calls / 500, registered);
 	EXPECT_GT(END_LIMIT, longest_close_ms);
 	EXPECT_GT(END_LIMIT, longest_kill_ms);
 	close(epfd);

@@ -7,6 +7,9 @@
 #define METHOD_SET	0x02
 #define ANY(rng, list)	(list)[fuzz_below(rng, sizeof(list) / sizeof(*(list)))]
 
+/* The upper halves of some TIDs that ib_core has given out. */
+static uint32_t seen_high[8];
+
 static uint64_t mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -34,6 +37,17 @@ uint32_t fuzz_below(struct fuzz_rng *rng, uint32_t n)
 bool fuzz_one_in(struct fuzz_rng *rng, uint32_t n)
 {
 	return !fuzz_below(rng, n);
+}
+
+/*
+ * Agents take turns with their upper halves, so responses find somebody: this is
+ * what does not follow from the seed alone.
+ */
+void fuzz_saw_tid(uint64_t tid)
+{
+	static unsigned int turn;
+
+	__atomic_store_n(&seen_high[turn++ % 8], tid >> 32, __ATOMIC_RELAXED);
 }
 
 /* Each length up to 4 KiB, those that matter more often, some of GBs. */
@@ -170,6 +184,9 @@ size_t fuzz_mad(struct fuzz_rng *rng, struct fuzz_mem *mem,
 		msg->hdr.id = fuzz_u64(rng);
 	if (fuzz_one_in(rng, 8))
 		msg->mad.tid = fuzz_u64(rng);
+	else if (msg->mad.method & METHOD_RESP)
+		msg->mad.tid = htobe64((uint64_t)ANY(rng, seen_high) << 32 |
+				       fuzz_below(rng, 256));
 	msg->hdr.timeout_ms = any_timeout(rng);
 	msg->hdr.retries = any_retries(rng);
 	msg->hdr.status = fuzz_one_in(rng, 4) ? fuzz_u64(rng) : 0;

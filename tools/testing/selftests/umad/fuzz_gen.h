@@ -41,6 +41,7 @@ size_t fuzz_len(struct fuzz_rng *rng);
 
 size_t fuzz_mad(struct fuzz_rng *rng, struct fuzz_mem *mem,
 		const struct test_port *port);
+void fuzz_saw_tid(uint64_t tid);
 void fuzz_reg(struct fuzz_rng *rng, struct ib_user_mad_reg_req2 *req);
 
 /* The two threads that make memory change, and pages come late. */
