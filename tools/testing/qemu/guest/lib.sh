@@ -5,7 +5,7 @@
 # (". /xt/lib.sh"; a plan's test commands have it already).
 
 # Every module a run may load and must be able to unload, users first.
-xt_modules='ib_umad_peer ib_umad ib_hwsim rdma_ucm rdma_rxe rdma_cm iw_cm ib_cm ib_uverbs ib_core'
+xt_modules='ib_umad_race ib_umad_peer ib_umad ib_hwsim rdma_ucm rdma_rxe rdma_cm iw_cm ib_cm ib_uverbs ib_core'
 
 # Modules of that list, and KUnit's, that are loaded now.
 xt_loaded()

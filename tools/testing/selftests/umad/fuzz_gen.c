@@ -178,7 +178,7 @@ size_t fuzz_mad(struct fuzz_rng *rng, struct fuzz_mem *mem,
 	struct umad_msg *msg = (void *)mem->mad;
 	size_t len = MSG_LEN, i;
 
-	msg_init(msg, port, fuzz_below(rng, 6), any_class(rng), any_method(rng),
+	msg_init(msg, port, fuzz_below(rng, 3), any_class(rng), any_method(rng),
 		 fuzz_below(rng, 256));
 	if (fuzz_one_in(rng, 8))
 		msg->hdr.id = fuzz_u64(rng);
