@@ -33,6 +33,7 @@ enum race_kind {
  * @kind: what is there
  * @node: in the list of all points
  * @name: "FUNCTION WHERE"
+ * @planted: the probe is there, ib_umad being loaded
  * @hits: tasks that came along
  */
 struct race_point {
@@ -40,6 +41,7 @@ struct race_point {
 	enum race_kind kind;
 	struct list_head node;
 	char name[RACE_NAME];
+	bool planted;
 	unsigned long hits;
 };
 

@@ -39,7 +39,7 @@ static const char *const state_names[] = {
 
 /**
  * struct race_stop - one stop
- * @lock: protects the rest; taken by probes' handlers
+ * @lock: protects the rest; taken by probes' handlers, so lockdep must not see it
  * @state: of it
  * @point: where, or NULL
  * @task: the one that is stopped; compared, not followed
@@ -53,7 +53,7 @@ static const char *const state_names[] = {
  * @how: it went on
  */
 static struct race_stop {
-	raw_spinlock_t lock; /* protects the rest */
+	arch_spinlock_t lock; /* protects the rest */
 	enum race_state state;
 	const struct race_point *point;
 	struct task_struct *task;
@@ -67,7 +67,30 @@ static struct race_stop {
 	const char *how;
 } stops[RACE_STOPS];
 
+/* What a line says behind the point. */
+struct race_option {
+	bool fails;
+	long value;
+	unsigned int ms;
+};
+
 static struct dentry *folder;
+
+/* No probe is hit while it is held. */
+static unsigned long stop_lock(struct race_stop *stop)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	arch_spin_lock(&stop->lock);
+	return flags;
+}
+
+static void stop_unlock(struct race_stop *stop, unsigned long flags)
+{
+	arch_spin_unlock(&stop->lock);
+	local_irq_restore(flags);
+}
 
 /* With the stop's lock: where the task is to go, and how it gets there. */
 static int take(struct race_stop *stop, struct race_point *point,
@@ -112,13 +135,13 @@ int race_hit(struct kprobe *kp, struct pt_regs *regs)
 
 		if (READ_ONCE(stop->point) != point)
 			continue;
-		raw_spin_lock(&stop->lock);
+		arch_spin_lock(&stop->lock);
 		if (stop->point == point && stop->state == ARMED) {
 			ret = take(stop, point, regs);
-			raw_spin_unlock(&stop->lock);
+			arch_spin_unlock(&stop->lock);
 			break;
 		}
-		raw_spin_unlock(&stop->lock);
+		arch_spin_unlock(&stop->lock);
 	}
 	return ret;
 }
@@ -180,14 +203,14 @@ void race_stopped(struct race_frame *frame)
 
 	WRITE_ONCE(stop->state, PARKED);
 	how = park(stop);
-	raw_spin_lock_irqsave(&stop->lock, flags);
+	flags = stop_lock(stop);
 	frame->ip = stop->resume;
 	if (stop->fails)
 		frame->ax = stop->value;
 	stop->how = how;
 	stop->task = NULL;
 	stop->state = OVER;
-	raw_spin_unlock_irqrestore(&stop->lock, flags);
+	stop_unlock(stop, flags);
 	module_put(THIS_MODULE);
 }
 
@@ -201,13 +224,13 @@ void race_forget(const struct race_point *point)
 	int i;
 
 	for (i = 0; i < RACE_STOPS; i++) {
-		raw_spin_lock_irqsave(&stops[i].lock, flags);
+		flags = stop_lock(&stops[i]);
 		if (stops[i].point == point) {
 			stops[i].point = NULL;
 			if (stops[i].state == ARMED)
 				stops[i].state = IDLE;
 		}
-		raw_spin_unlock_irqrestore(&stops[i].lock, flags);
+		stop_unlock(&stops[i], flags);
 	}
 }
 
@@ -231,9 +254,9 @@ static int stop_show(struct seq_file *s, void *unused)
 	struct race_stop *stop = s->private, copy;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&stop->lock, flags);
+	flags = stop_lock(stop);
 	copy = *stop;
-	raw_spin_unlock_irqrestore(&stop->lock, flags);
+	stop_unlock(stop, flags);
 	seq_printf(s, "%s %s %d %s\n", state_names[copy.state],
 		   copy.how ?: "-", copy.pid, copy.comm);
 	return 0;
@@ -249,30 +272,27 @@ static void stop_off(struct race_stop *stop)
 {
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&stop->lock, flags);
+	flags = stop_lock(stop);
 	stop->go = true;
 	stop->point = NULL;
 	if (stop->state == ARMED)
 		stop->state = IDLE;
-	raw_spin_unlock_irqrestore(&stop->lock, flags);
+	stop_unlock(stop, flags);
 }
 
 static int stop_arm(struct race_stop *stop, const char *function,
-		    const char *where, const char *fails)
+		    const char *where, const struct race_option *option)
 {
 	struct race_point *point;
 	unsigned long flags;
-	long value = 0;
 	int ret = 0;
 
-	if (fails && kstrtol(fails, 0, &value))
-		return -EINVAL;
 	point = race_point_get(function, where);
 	if (IS_ERR(point))
 		return PTR_ERR(point);
-	if (fails && point->kind != RACE_CALL)
+	if (option->fails && point->kind != RACE_CALL)
 		return -EINVAL;
-	raw_spin_lock_irqsave(&stop->lock, flags);
+	flags = stop_lock(stop);
 	if (stop->state == TAKEN || stop->state == PARKED) {
 		ret = -EBUSY;
 	} else {
@@ -281,22 +301,40 @@ static int stop_arm(struct race_stop *stop, const char *function,
 		stop->task = NULL;
 		stop->pid = 0;
 		stop->comm[0] = '\0';
-		stop->fails = fails;
-		stop->value = value;
-		stop->ms = READ_ONCE(timeout_ms);
+		stop->fails = option->fails;
+		stop->value = option->value;
+		stop->ms = option->ms;
 		stop->go = false;
 		stop->how = NULL;
 	}
-	raw_spin_unlock_irqrestore(&stop->lock, flags);
+	stop_unlock(stop, flags);
 	return ret;
 }
 
-/* "FUNCTION WHERE [fail=VALUE]", "go" or "off" */
+static int parse_options(char *at, struct race_option *option)
+{
+	char *word;
+
+	while ((word = strsep(&at, " "))) {
+		if (!strncmp(word, "fail=", 5)) {
+			option->fails = true;
+			if (kstrtol(word + 5, 0, &option->value))
+				return -EINVAL;
+		} else if (strncmp(word, "ms=", 3) ||
+			   kstrtouint(word + 3, 0, &option->ms)) {
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* "FUNCTION WHERE [fail=VALUE] [ms=NUMBER]", or "go" */
 static ssize_t stop_write(struct file *file, const char __user *buf,
 			  size_t count, loff_t *pos)
 {
 	struct race_stop *stop = ((struct seq_file *)file->private_data)->private;
-	char line[160], *at = line, *function, *where, *fails;
+	struct race_option option = { .ms = READ_ONCE(timeout_ms) };
+	char line[160], *at = line, *function, *where;
 	int ret;
 
 	if (count >= sizeof(line))
@@ -307,14 +345,13 @@ static ssize_t stop_write(struct file *file, const char __user *buf,
 	at = strim(line);
 	function = strsep(&at, " ");
 	where = strsep(&at, " ");
-	fails = at;
 	if (!where) {
 		stop_off(stop);
 		return count;
 	}
-	if (fails && strncmp(fails, "fail=", 5))
-		return -EINVAL;
-	ret = stop_arm(stop, function, where, fails ? fails + 5 : NULL);
+	ret = parse_options(at, &option);
+	if (!ret)
+		ret = stop_arm(stop, function, where, &option);
 	return ret ?: count;
 }
 
@@ -335,7 +372,7 @@ static int __init race_init(void)
 	int i, ret;
 
 	for (i = 0; i < RACE_STOPS; i++)
-		raw_spin_lock_init(&stops[i].lock);
+		stops[i].lock = (arch_spinlock_t)__ARCH_SPIN_LOCK_UNLOCKED;
 	ret = race_points_init();
 	if (ret)
 		return ret;

@@ -103,30 +103,37 @@ static bool known(unsigned long address)
 	struct race_point *point;
 
 	list_for_each_entry(point, &points, node)
-		if ((unsigned long)point->kp.addr == address)
+		if (point->planted && (unsigned long)point->kp.addr == address)
 			return true;
 	return false;
 }
 
+/* One that was there when ib_umad was loaded before keeps its count. */
 static struct race_point *plant(const char *name, unsigned long address,
 				enum race_kind kind)
 {
-	struct race_point *point = kzalloc(sizeof(*point), GFP_KERNEL);
+	struct race_point *point = find_name(name);
 	int ret;
 
-	if (!point)
-		return ERR_PTR(-ENOMEM);
-	strscpy(point->name, name, sizeof(point->name));
+	if (!point) {
+		point = kzalloc(sizeof(*point), GFP_KERNEL);
+		if (!point)
+			return ERR_PTR(-ENOMEM);
+		strscpy(point->name, name, sizeof(point->name));
+		list_add_tail(&point->node, &points);
+	}
 	point->kind = kind;
+	memset(&point->kp, 0, sizeof(point->kp));
 	point->kp.addr = (kprobe_opcode_t *)address;
 	point->kp.pre_handler = race_hit;
 	point->kp.post_handler = after_step;
 	ret = register_kprobe(&point->kp);
 	if (ret) {
+		list_del(&point->node);
 		kfree(point);
 		return ERR_PTR(ret);
 	}
-	list_add_tail(&point->node, &points);
+	point->planted = true;
 	return point;
 }
 
@@ -144,13 +151,15 @@ static const struct target *target_of(unsigned long address)
 static void make_name(char *name, unsigned long address, const char *word)
 {
 	char symbol[KSYM_SYMBOL_LEN];
+	struct race_point *point;
 	unsigned int n = 0;
 
 	sprint_symbol(symbol, address);
 	symbol[strcspn(symbol, "+ ")] = '\0';
 	do {
 		scnprintf(name, RACE_NAME, "%.60s %s%u", symbol, word, ++n);
-	} while (find_name(name));
+		point = find_name(name);
+	} while (point && point->planted);
 }
 
 /* Is there a call at @code, and of whom? */
@@ -167,13 +176,15 @@ static void look(const u8 *code)
 	target = target_of(address + CALL_LEN + distance);
 	if (!target)
 		return;
-	make_name(name, address, target->word);
-	if (!target->after)
+	if (target->after && *code == CALL)
+		address += CALL_LEN;
+	if (known(address))
+		return;
+	make_name(name, (unsigned long)code, target->word);
+	if (target->after)
+		plant(name, address, *code == CALL ? RACE_AT : RACE_RETURN);
+	else
 		plant(name, address, *code == CALL ? RACE_CALL : RACE_AT);
-	else if (*code == JUMP)
-		plant(name, address, RACE_RETURN);
-	else if (!known(address + CALL_LEN))
-		plant(name, address + CALL_LEN, RACE_AT);
 }
 
 static void find_points(struct module *mod)
@@ -196,7 +207,7 @@ static void find_points(struct module *mod)
 
 static void drop_points(void)
 {
-	struct race_point *point, *next;
+	struct race_point *point;
 	struct kprobe **probes;
 	int n = 0;
 
@@ -206,10 +217,19 @@ static void drop_points(void)
 	n = 0;
 	list_for_each_entry(point, &points, node) {
 		race_forget(point);
-		probes[n++] = &point->kp;
+		if (point->planted)
+			probes[n++] = &point->kp;
+		point->planted = false;
 	}
 	unregister_kprobes(probes, n);
 	kfree(probes);
+}
+
+static void free_points(void)
+{
+	struct race_point *point, *next;
+
+	drop_points();
 	list_for_each_entry_safe(point, next, &points, node) {
 		list_del(&point->node);
 		kfree(point);
@@ -267,7 +287,7 @@ struct race_point *race_point_get(const char *function, const char *where)
 	scnprintf(name, sizeof(name), "%.60s %.30s", function, where);
 	mutex_lock(&points_lock);
 	point = find_name(name);
-	if (!point)
+	if (!point || !point->planted)
 		point = plant_function(function, where, name);
 	mutex_unlock(&points_lock);
 	return point;
@@ -305,8 +325,7 @@ int race_points_init(void)
 	if (!mod)
 		return 0;
 	mutex_lock(&points_lock);
-	if (list_empty(&points))
-		find_points(mod);
+	find_points(mod);
 	mutex_unlock(&points_lock);
 	module_put(mod);
 	return 0;
@@ -316,6 +335,6 @@ void race_points_exit(void)
 {
 	unregister_module_notifier(&module_nb);
 	mutex_lock(&points_lock);
-	drop_points();
+	free_points();
 	mutex_unlock(&points_lock);
 }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Each pair of operations, the one brought inside the other at each point of
+ * ib_umad's code that it comes to. The points are found in the module's code by
+ * ib_umad_race, which of them an operation comes to is found by doing it.
+ *
+ *	UMAD_RACE_SECONDS	stop after so long (default: when all are tried)
+ *	UMAD_RACE_SEED		the order (default 1)
+ *	UMAD_RACE_ONLY		"FIRST|FUNCTION WHERE|SECOND"; "*" for any
+ */
+#include "race.h"
+
+#include <stdio.h>
+
+#define OPS_MAX		32
+#define TRIALS_MAX	65536
+
+struct planned {
+	uint16_t first, second, point;
+};
+
+static struct points reached[OPS_MAX];	/* by the first of a pair */
+static struct planned trials[TRIALS_MAX];
+static unsigned int trials_n;
+static unsigned int tried[OPS_MAX], met[OPS_MAX], missed[OPS_MAX],
+		    skipped[OPS_MAX], failed[OPS_MAX];
+static bool pair_met[OPS_MAX][OPS_MAX];
+
+/* What is freed is of no interest to who comes later. */
+static bool wanted(const char *point)
+{
+	return !strstr(point, " kfree") && !strstr(point, " copy");
+}
+
+static bool asked_for(unsigned int first, const char *point, unsigned int second)
+{
+	char only[256], *at = only, *word;
+	const char *names[] = { ops[first].name, point, ops[second].name };
+	unsigned int i;
+
+	if (!getenv("UMAD_RACE_ONLY"))
+		return true;
+	snprintf(only, sizeof(only), "%s", getenv("UMAD_RACE_ONLY"));
+	for (i = 0; i < 3; i++) {
+		word = strsep(&at, "|");
+		if (!word || (strcmp(word, "*") && strcmp(word, names[i])))
+			return false;
+	}
+	return true;
+}
+
+static void plan(unsigned int seed)
+{
+	unsigned int first, second, point, i, j;
+	struct planned swap;
+
+	for (first = 0; first < ops_n; first++)
+		for (point = 0; point < reached[first].n; point++)
+			for (second = 0; second < ops_n; second++) {
+				const char *name = reached[first].point[point].name;
+
+				if (trials_n == TRIALS_MAX || !wanted(name) ||
+				    !asked_for(first, name, second))
+					continue;
+				trials[trials_n++] = (struct planned){
+					first, second, point,
+				};
+			}
+	for (i = trials_n; i > 1; i--) {
+		j = rand_r(&seed) % i;
+		swap = trials[i - 1];
+		trials[i - 1] = trials[j];
+		trials[j] = swap;
+	}
+}
+
+static void note(const struct planned *p, enum outcome outcome, const char *why)
+{
+	tried[p->first]++;
+	met[p->first] += outcome == MET;
+	missed[p->first] += outcome == MISSED;
+	skipped[p->first] += outcome == SKIPPED;
+	failed[p->first] += outcome == FAILED;
+	if (outcome == MET)
+		pair_met[p->first][p->second] = true;
+	if (outcome != FAILED)
+		return;
+	printf("# failed: %s. Again: UMAD_RACE_ONLY='%s|%s|%s' ./race_pairs\n",
+	       why, ops[p->first].name,
+	       reached[p->first].point[p->point].name, ops[p->second].name);
+	fflush(stdout);
+}
+
+static void show_coverage(void)
+{
+	static struct points points;
+	unsigned int pairs = 0, never = 0, i, j, found;
+
+	for (i = 0; i < ops_n; i++)
+		for (j = 0; j < ops_n; j++)
+			pairs += pair_met[i][j];
+	printf("# %u of %u pairs met somewhere\n", pairs, ops_n * ops_n);
+	points_read(&points);
+	for (i = 0; i < points.n; i++) {
+		found = 0;
+		for (j = 0; j < ops_n && !found; j++)
+			for (unsigned int k = 0; k < reached[j].n; k++)
+				found |= !strcmp(reached[j].point[k].name,
+						 points.point[i].name);
+		if (found || !wanted(points.point[i].name))
+			continue;
+		printf("#%s %s\n", points.point[i].hits ? " not stopped at:" :
+		       " not reached:", points.point[i].name);
+		never++;
+	}
+	printf("# %u points, %u at which nobody was stopped\n", points.n, never);
+}
+
+static void show_results(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ops_n; i++)
+		printf("%sok %u %s # %u points, %u trials: %u met, %u missed, %u not prepared, %u failed\n",
+		       failed[i] || !reached[i].n ? "not " : "", i + 1,
+		       ops[i].name, reached[i].n, tried[i], met[i], missed[i],
+		       skipped[i], failed[i]);
+}
+
+static unsigned int number(const char *name, unsigned int otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 0) : otherwise;
+}
+
+int main(void)
+{
+	unsigned int seconds = number("UMAD_RACE_SECONDS", 0), i;
+	uint64_t end = now_ms() + seconds * 1000ull;
+	static struct trial trial;
+	int ret;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("TAP version 13\n1..%u\n", ops_n);
+	ret = run_init(&trial);
+	if (ret) {
+		printf("Bail out! no device: %d\n", ret);
+		return 1;
+	}
+	for (i = 0; i < ops_n; i++) {
+		ret = run_profile(&trial, &ops[i], &reached[i]);
+		if (ret)
+			printf("# %s: cannot be done: %d\n", ops[i].name, ret);
+	}
+	plan(number("UMAD_RACE_SEED", 1));
+	printf("# %u trials\n", trials_n);
+	for (i = 0; i < trials_n && (!seconds || now_ms() < end); i++) {
+		const struct planned *p = &trials[i];
+		char why[128] = "";
+
+		note(p, run_pair(&trial, &ops[p->first],
+				 reached[p->first].point[p->point].name,
+				 &ops[p->second], why, sizeof(why)), why);
+	}
+	printf("# %u of %u trials done\n", i, trials_n);
+	run_exit(&trial);
+	show_coverage();
+	show_results();
+	return 0;
+}
