@@ -33,7 +33,8 @@ enum race_kind {
  * @kind: what is there
  * @node: in the list of all points
  * @name: "FUNCTION WHERE"
- * @planted: the probe is there, ib_umad being loaded
+ * @address: in ib_umad as it is loaded now, or 0
+ * @planted: the probe is there
  * @hits: tasks that came along
  */
 struct race_point {
@@ -41,6 +42,7 @@ struct race_point {
 	enum race_kind kind;
 	struct list_head node;
 	char name[RACE_NAME];
+	unsigned long address;
 	bool planted;
 	unsigned long hits;
 };

@@ -79,6 +79,11 @@ static struct target targets[] = {
 	{ "ib_core:ib_create_send_mad", "build" },
 };
 
+static bool plant_all = true;
+module_param(plant_all, bool, 0644);
+MODULE_PARM_DESC(plant_all,
+		 "Count who comes to each point, not only to those where somebody is to be stopped; an ib_umad that is loaded then is slow to load (default: on)");
+
 static LIST_HEAD(points);
 static DEFINE_MUTEX(points_lock); /* protects the list, but for the handler */
 
@@ -103,37 +108,41 @@ static bool known(unsigned long address)
 	struct race_point *point;
 
 	list_for_each_entry(point, &points, node)
-		if (point->planted && (unsigned long)point->kp.addr == address)
+		if (point->address == address)
 			return true;
 	return false;
 }
 
+static int plant(struct race_point *point)
+{
+	int ret;
+
+	if (point->planted)
+		return 0;
+	memset(&point->kp, 0, sizeof(point->kp));
+	point->kp.addr = (kprobe_opcode_t *)point->address;
+	point->kp.pre_handler = race_hit;
+	point->kp.post_handler = after_step;
+	ret = register_kprobe(&point->kp);
+	point->planted = !ret;
+	return ret;
+}
+
 /* One that was there when ib_umad was loaded before keeps its count. */
-static struct race_point *plant(const char *name, unsigned long address,
-				enum race_kind kind)
+static struct race_point *add(const char *name, unsigned long address,
+			      enum race_kind kind)
 {
 	struct race_point *point = find_name(name);
-	int ret;
 
 	if (!point) {
 		point = kzalloc(sizeof(*point), GFP_KERNEL);
 		if (!point)
-			return ERR_PTR(-ENOMEM);
+			return NULL;
 		strscpy(point->name, name, sizeof(point->name));
 		list_add_tail(&point->node, &points);
 	}
 	point->kind = kind;
-	memset(&point->kp, 0, sizeof(point->kp));
-	point->kp.addr = (kprobe_opcode_t *)address;
-	point->kp.pre_handler = race_hit;
-	point->kp.post_handler = after_step;
-	ret = register_kprobe(&point->kp);
-	if (ret) {
-		list_del(&point->node);
-		kfree(point);
-		return ERR_PTR(ret);
-	}
-	point->planted = true;
+	point->address = address;
 	return point;
 }
 
@@ -159,7 +168,7 @@ static void make_name(char *name, unsigned long address, const char *word)
 	do {
 		scnprintf(name, RACE_NAME, "%.60s %s%u", symbol, word, ++n);
 		point = find_name(name);
-	} while (point && point->planted);
+	} while (point && point->address);
 }
 
 /* Is there a call at @code, and of whom? */
@@ -182,9 +191,22 @@ static void look(const u8 *code)
 		return;
 	make_name(name, (unsigned long)code, target->word);
 	if (target->after)
-		plant(name, address, *code == CALL ? RACE_AT : RACE_RETURN);
+		add(name, address, *code == CALL ? RACE_AT : RACE_RETURN);
 	else
-		plant(name, address, *code == CALL ? RACE_CALL : RACE_AT);
+		add(name, address, *code == CALL ? RACE_CALL : RACE_AT);
+}
+
+/* Not an instruction's begin: register_kprobe() sees that. */
+static void plant_points(void)
+{
+	struct race_point *point, *next;
+
+	list_for_each_entry_safe(point, next, &points, node) {
+		if (!point->address || !plant(point))
+			continue;
+		list_del(&point->node);
+		kfree(point);
+	}
 }
 
 static void find_points(struct module *mod)
@@ -200,9 +222,10 @@ static void find_points(struct module *mod)
 
 	for (i = 0; i < ARRAY_SIZE(targets); i++)
 		targets[i].address = race_lookup(targets[i].symbol);
-	/* Not an instruction's begin: register_kprobe() sees that. */
 	for (i = 0; i + CALL_LEN <= size; i++)
 		look(text + i);
+	if (plant_all)
+		plant_points();
 }
 
 static void drop_points(void)
@@ -220,6 +243,7 @@ static void drop_points(void)
 		if (point->planted)
 			probes[n++] = &point->kp;
 		point->planted = false;
+		point->address = 0;
 	}
 	unregister_kprobes(probes, n);
 	kfree(probes);
@@ -258,18 +282,18 @@ static struct notifier_block module_nb = {
 	.priority = 1,
 };
 
-static struct race_point *plant_function(const char *function,
-					 const char *where, const char *name)
+static struct race_point *add_function(const char *function, const char *where,
+				       const char *name)
 {
 	unsigned long address = race_lookup(function);
 
 	if (!address)
-		return ERR_PTR(-ENOENT);
+		return NULL;
 	if (!strcmp(where, "entry"))
-		return plant(name, address, RACE_AT);
+		return add(name, address, RACE_AT);
 	if (!strcmp(where, "return"))
-		return plant(name, address, RACE_RETURN);
-	return ERR_PTR(-ENOENT);
+		return add(name, address, RACE_RETURN);
+	return NULL;
 }
 
 /**
@@ -283,14 +307,17 @@ struct race_point *race_point_get(const char *function, const char *where)
 {
 	struct race_point *point;
 	char name[RACE_NAME];
+	int ret = -ENOENT;
 
 	scnprintf(name, sizeof(name), "%.60s %.30s", function, where);
 	mutex_lock(&points_lock);
 	point = find_name(name);
-	if (!point || !point->planted)
-		point = plant_function(function, where, name);
+	if (!point || !point->address)
+		point = add_function(function, where, name);
+	if (point)
+		ret = plant(point);
 	mutex_unlock(&points_lock);
-	return point;
+	return ret ? ERR_PTR(ret) : point;
 }
 
 /* "FUNCTION WHERE HITS" */

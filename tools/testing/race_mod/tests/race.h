@@ -70,6 +70,7 @@ struct trial {
 	struct ib_hwsim_frame request[SIDES];	/* what the far end was sent */
 	struct side_call call[SIDES];		/* the runner's own part */
 	unsigned int nth;			/* of all trials */
+	uint64_t since_us, took_us[3];	/* preparing, doing, ending */
 	bool gone;	/* the device */
 	bool unloaded;	/* the module */
 };

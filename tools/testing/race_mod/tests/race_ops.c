@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 
 #define TID(side)	(0x1000u * ((side) + 1))
-#define LONG		200	/* ms: longer than anybody is stopped */
-#define SOON		60	/* ms: when the other one is stopped */
+#define LONG		250	/* ms: longer than anybody is stopped */
+#define SOON		120	/* ms: when the other one is stopped */
 #define AT_ONCE		4	/* ms */
 #define LATE_MANY	9	/* late listeners of an agent, and one more */
 #define RESOLVE		"umad_ah_create resolve1"
@@ -335,6 +335,10 @@ static void act_abort(struct trial *t, int side)
 static int prepare_held(struct trial *t, int side)
 {
 	hwsim_set(DEVICE, 1, "hold_completions", "1");
+	/* The driver hears of it at once if no response is waited for. */
+	write_one(t, side, 0, 0, 1);
+	if (!worker_wait(&t->worker, side, 1000, NULL))
+		return -ETIME;
 	write_one(t, side, SOON, 1, 1);
 	return worker_wait(&t->worker, side, 1000, NULL) ? 0 : -ETIME;
 }
@@ -348,6 +352,7 @@ static int prepare_held_bad(struct trial *t, int side)
 
 static void act_completion(struct trial *t, int side)
 {
+	(void)t;
 	(void)side;
 	hwsim_set(DEVICE, 1, "hold_completions", "0");
 }
@@ -425,8 +430,8 @@ const struct op ops[] = {
 	{ "SIGKILL", prepare_outstanding, act_kill, 10, true },
 	{ "unload", prepare_outstanding, act_unload, .ends_file = true },
 	{ "removal", prepare_outstanding, act_removal, .ends_file = true },
-	{ "deadline", prepare_deadline, act_deadline, 20, .come_ms = 90 },
-	{ "retry", prepare_retry, act_retry, 20, .come_ms = 90 },
+	{ "deadline", prepare_deadline, act_deadline, 20, .come_ms = 250 },
+	{ "retry", prepare_retry, act_retry, 20, .come_ms = 250 },
 	{ "late_deadline", prepare_late_deadline, act_late_deadline, 15 },
 	{ "response", prepare_response, answer, 2 },
 	{ "late_response", prepare_late_response, answer, 2 },

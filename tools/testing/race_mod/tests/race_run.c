@@ -8,6 +8,7 @@
 #define MODULE		"/lib/umad/ours/ib_umad.ko"
 #define OPTIONS		"lid=0x20 sma=far"
 #define PATIENCE	4000	/* ms for what has to end */
+#define COME		25	/* ms until an operation has had its effect */
 #define MEANWHILE	15	/* ms for the second, while the first is stopped */
 
 static void fail_off(void)
@@ -139,6 +140,12 @@ void run_exit(struct trial *t)
 	close(t->raw);
 }
 
+/* How long it may take until it has come to all its points. */
+static unsigned int come_ms(const struct op *op)
+{
+	return op->come_ms ? op->come_ms : COME;
+}
+
 /* Which points does it come to? */
 int run_profile(struct trial *t, const struct op *op, struct points *points)
 {
@@ -155,7 +162,7 @@ int run_profile(struct trial *t, const struct op *op, struct points *points)
 	}
 	op->act(t, 0);
 	act_wait(t, 0, 200);
-	sleep_ms(op->come_ms > op->linger_ms ? op->come_ms : op->linger_ms);
+	sleep_ms(2 * come_ms(op));
 	points_read(&after);
 	end(t, false, why, sizeof(why));
 	for (i = 0; i < after.n; i++) {
@@ -172,8 +179,6 @@ int run_profile(struct trial *t, const struct op *op, struct points *points)
 /* Until the first is stopped, or is over without. */
 static bool wait_stopped(struct trial *t, const struct op *op)
 {
-	unsigned int wait = op->come_ms > op->linger_ms ? op->come_ms :
-							  op->linger_ms;
 	uint64_t last = now_us() + 300 * 1000;
 
 	while (now_us() < last) {
@@ -181,10 +186,19 @@ static bool wait_stopped(struct trial *t, const struct op *op)
 		    stop_is(STOP_MAIN, "over"))
 			return true;
 		if (act_wait(t, 0, 0))
-			return stop_wait(STOP_MAIN, "parked", wait + 5);
+			return stop_wait(STOP_MAIN, "parked", come_ms(op));
 		usleep(300);
 	}
 	return false;
+}
+
+static void clock_lap(struct trial *t, int lap)
+{
+	uint64_t now = now_us();
+
+	if (lap)
+		t->took_us[lap - 1] += now - t->since_us;
+	t->since_us = now;
 }
 
 enum outcome run_pair(struct trial *t, const struct op *first,
@@ -195,7 +209,9 @@ enum outcome run_pair(struct trial *t, const struct op *first,
 	enum outcome outcome = MISSED;
 	int ret;
 
+	clock_lap(t, 0);
 	ret = begin(t, first, second);
+	clock_lap(t, 1);
 	if (!ret)
 		ret = stop_arm(STOP_MAIN, point, "ms=400");
 	if (ret) {
@@ -209,5 +225,8 @@ enum outcome run_pair(struct trial *t, const struct op *first,
 		act_wait(t, 1, MEANWHILE);
 		sleep_ms(second->linger_ms);
 	}
-	return end(t, stays && outcome == MET, why, len) ? outcome : FAILED;
+	clock_lap(t, 2);
+	ret = end(t, stays && outcome == MET, why, len);
+	clock_lap(t, 3);
+	return ret ? outcome : FAILED;
 }

@@ -44,7 +44,7 @@ static void do_write(const struct command *command)
 		msg.hdr.grh_present = 0;
 		msg.hdr.timeout_ms = command->timeout_ms;
 		msg.hdr.retries = command->retries;
-		if (msg_write(book.fd, &msg) == MSG_LEN)
+		if (msg_write(book.fd, &msg) == MSG_LEN && command->timeout_ms)
 			wrote(command->tid + i);
 	}
 }
@@ -52,7 +52,7 @@ static void do_write(const struct command *command)
 static void do_message(const struct command *command)
 {
 	struct test_port port = { .lid = FAR_LID };
-	struct rmpp_msg msg;
+	struct rmpp_msg msg = {};
 
 	rmpp_msg_init(&msg, &port, HDR_NEW, 0, CLASS_VENDOR2, METHOD_TEST2,
 		      command->tid, MESSAGE_LEN, 1);
