@@ -25,6 +25,7 @@
 struct point {
 	char name[POINT_LEN];	/* "FUNCTION WHERE" */
 	unsigned long hits;
+	unsigned int met;	/* as a first operation of a pair was stopped there */
 };
 
 struct points {
@@ -70,7 +71,6 @@ struct trial {
 	struct ib_hwsim_frame request[SIDES];	/* what the far end was sent */
 	struct side_call call[SIDES];		/* the runner's own part */
 	unsigned int nth;			/* of all trials */
-	uint64_t since_us, took_us[3];	/* preparing, doing, ending */
 	bool gone;	/* the device */
 	bool unloaded;	/* the module */
 };

@@ -82,8 +82,10 @@ static void note(const struct planned *p, enum outcome outcome, const char *why)
 	missed[p->first] += outcome == MISSED;
 	skipped[p->first] += outcome == SKIPPED;
 	failed[p->first] += outcome == FAILED;
-	if (outcome == MET)
+	if (outcome == MET) {
 		pair_met[p->first][p->second] = true;
+		reached[p->first].point[p->point].met++;
+	}
 	if (outcome != FAILED)
 		return;
 	printf("# failed: %s. Again: UMAD_RACE_ONLY='%s|%s|%s' ./race_pairs\n",
@@ -92,29 +94,40 @@ static void note(const struct planned *p, enum outcome outcome, const char *why)
 	fflush(stdout);
 }
 
-static void show_coverage(void)
+/* 2: somebody was stopped there and met; 1: somebody came along; 0: nobody. */
+static unsigned int coverage(const struct point *point)
 {
+	unsigned int best = 0, i, j;
+
+	for (i = 0; i < ops_n; i++)
+		for (j = 0; j < reached[i].n; j++)
+			if (!strcmp(reached[i].point[j].name, point->name))
+				best = reached[i].point[j].met || best == 2 ?
+				       2 : 1;
+	return best;
+}
+
+static void show_coverage(bool whole)
+{
+	unsigned int pairs = 0, count[3] = {}, cover, i, j;
 	static struct points points;
-	unsigned int pairs = 0, never = 0, i, j, found;
 
 	for (i = 0; i < ops_n; i++)
 		for (j = 0; j < ops_n; j++)
 			pairs += pair_met[i][j];
-	printf("# %u of %u pairs met somewhere\n", pairs, ops_n * ops_n);
+	printf("# pairs: %u of %u met\n", pairs, ops_n * ops_n);
 	points_read(&points);
 	for (i = 0; i < points.n; i++) {
-		found = 0;
-		for (j = 0; j < ops_n && !found; j++)
-			for (unsigned int k = 0; k < reached[j].n; k++)
-				found |= !strcmp(reached[j].point[k].name,
-						 points.point[i].name);
-		if (found || !wanted(points.point[i].name))
+		if (!wanted(points.point[i].name))
 			continue;
-		printf("#%s %s\n", points.point[i].hits ? " not stopped at:" :
-		       " not reached:", points.point[i].name);
-		never++;
+		cover = coverage(&points.point[i]);
+		count[cover]++;
+		if (whole && cover < 2)
+			printf("# %s: %s\n", cover ? "never met at" :
+			       "not reached", points.point[i].name);
 	}
-	printf("# %u points, %u at which nobody was stopped\n", points.n, never);
+	printf("# points: %u, met at %u, reached besides %u, not reached %u\n",
+	       count[0] + count[1] + count[2], count[2], count[1], count[0]);
 }
 
 static void show_results(void)
@@ -163,13 +176,13 @@ int main(void)
 		const struct planned *p = &trials[i];
 		char why[128] = "";
 
-		unsigned long t0=now_ms(); unsigned long was[3]; memcpy(was,trial.took_us,24); note(p, run_pair(&trial, &ops[p->first],
+		note(p, run_pair(&trial, &ops[p->first],
 				 reached[p->first].point[p->point].name,
 				 &ops[p->second], why, sizeof(why)), why);
-	printf("# DBG %s|%s|%s %lu: %lu %lu %lu\n", ops[p->first].name, reached[p->first].point[p->point].name, ops[p->second].name, now_ms()-t0, (trial.took_us[0]-was[0])/1000, (trial.took_us[1]-was[1])/1000, (trial.took_us[2]-was[2])/1000);}
+	}
 	printf("# %u of %u trials done\n", i, trials_n);
 	run_exit(&trial);
-	show_coverage();
+	show_coverage(!seconds);
 	show_results();
 	return 0;
 }

@@ -192,15 +192,6 @@ static bool wait_stopped(struct trial *t, const struct op *op)
 	return false;
 }
 
-static void clock_lap(struct trial *t, int lap)
-{
-	uint64_t now = now_us();
-
-	if (lap)
-		t->took_us[lap - 1] += now - t->since_us;
-	t->since_us = now;
-}
-
 enum outcome run_pair(struct trial *t, const struct op *first,
 		      const char *point, const struct op *second, char *why,
 		      size_t len)
@@ -209,9 +200,7 @@ enum outcome run_pair(struct trial *t, const struct op *first,
 	enum outcome outcome = MISSED;
 	int ret;
 
-	clock_lap(t, 0);
 	ret = begin(t, first, second);
-	clock_lap(t, 1);
 	if (!ret)
 		ret = stop_arm(STOP_MAIN, point, "ms=400");
 	if (ret) {
@@ -225,8 +214,5 @@ enum outcome run_pair(struct trial *t, const struct op *first,
 		act_wait(t, 1, MEANWHILE);
 		sleep_ms(second->linger_ms);
 	}
-	clock_lap(t, 2);
-	ret = end(t, stays && outcome == MET, why, len);
-	clock_lap(t, 3);
-	return ret ? outcome : FAILED;
+	return end(t, stays && outcome == MET, why, len) ? outcome : FAILED;
 }
