@@ -13,7 +13,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/version.h>
 
 #define CALL_LEN	5	/* an opcode and 32 bits */
 #define CALL		0xe8
@@ -211,13 +210,8 @@ static void plant_points(void)
 
 static void find_points(struct module *mod)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
-	const u8 *text = mod->mem[MOD_TEXT].base;
-	size_t size = mod->mem[MOD_TEXT].size;
-#else
 	const u8 *text = mod->core_layout.base;
 	size_t size = mod->core_layout.text_size;
-#endif
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(targets); i++)
