@@ -59,9 +59,11 @@ build()
 	rm -rf "$build_copy"
 	mkdir -p "$build_copy"
 	"$here/module-copy.sh" "$build_copy" tools/testing/kunit \
-		tools/testing/ib_hwsim tools/testing/rmpp_peer
+		tools/testing/ib_hwsim tools/testing/rmpp_peer \
+		tools/testing/race_mod
 	for build_from in "$build_copy" "$build_copy/tools/testing/ib_hwsim" \
-		"$build_copy/tools/testing/rmpp_peer"; do
+		"$build_copy/tools/testing/rmpp_peer" \
+		"$build_copy/tools/testing/race_mod"; do
 		# Headers without vmlinux: no BTF, and no message about that.
 		make -s -j"$(nproc)" -C "$build_kdir" M="$build_from" \
 			CC="ccache $build_cc" CONFIG_DEBUG_INFO_BTF_MODULES= \
@@ -84,7 +86,7 @@ checkpatch()
 # a table's rows names its arguments more than once, or returns.
 selftest_types=PREFER_DEFINED_ATTRIBUTE_MACRO,BIT_MACRO,MACRO_ARG_REUSE
 selftest_types=$selftest_types,MACRO_WITH_FLOW_CONTROL,CAMELCASE
-user_space='^tools/testing/(selftests/|ib_hwsim/(tests/|fabric/|ib_hwsim\.h$))'
+user_space='^tools/testing/(selftests/|race_mod/tests/|ib_hwsim/(tests/|fabric/|ib_hwsim\.h$))'
 run_checkpatch()
 {
 	mkdir "$work/checkpatch"

@@ -52,7 +52,7 @@ static const char *const state_names[] = {
  * @go: it is released
  * @how: it went on
  */
-static struct race_stop {
+struct race_stop {
 	arch_spinlock_t lock; /* protects the rest */
 	enum race_state state;
 	const struct race_point *point;
@@ -65,7 +65,9 @@ static struct race_stop {
 	unsigned int ms;
 	bool go;
 	const char *how;
-} stops[RACE_STOPS];
+};
+
+static struct race_stop stops[RACE_STOPS];
 
 /* What a line says behind the point. */
 struct race_option {
@@ -145,6 +147,7 @@ int race_hit(struct kprobe *kp, struct pt_regs *regs)
 	}
 	return ret;
 }
+
 NOKPROBE_SYMBOL(race_hit);
 
 static bool may_sleep(void)
@@ -168,7 +171,7 @@ static const char *park(struct race_stop *stop)
 		if (ktime_after(ktime_get(), end))
 			return sleep ? "late" : "atomic";
 		if (!sleep) {
-			udelay(10);
+			cpu_relax();
 			continue;
 		}
 		if (fatal_signal_pending(current))
@@ -198,8 +201,9 @@ void race_stopped(struct race_frame *frame)
 		    READ_ONCE(stop->state) == TAKEN)
 			break;
 	}
-	/* Nobody comes here but by take(). */
-	BUG_ON(i == RACE_STOPS);
+	/* Nobody comes here but by take(); and there would be no way back. */
+	if (i == RACE_STOPS)
+		panic("ib_umad_race: who is this?\n");
 
 	WRITE_ONCE(stop->state, PARKED);
 	how = park(stop);

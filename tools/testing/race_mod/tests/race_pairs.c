@@ -36,7 +36,7 @@ static bool wanted(const char *point)
 static bool asked_for(unsigned int first, const char *point, unsigned int second)
 {
 	char only[256], *at = only, *word;
-	const char *names[] = { ops[first].name, point, ops[second].name };
+	const char *const names[] = { ops[first].name, point, ops[second].name };
 	unsigned int i;
 
 	if (!getenv("UMAD_RACE_ONLY"))
@@ -75,18 +75,18 @@ static void plan(unsigned int seed)
 	}
 }
 
-static void note(const struct planned *p, enum outcome outcome, const char *why)
+static void note(const struct planned *p, enum outcome how, const char *why)
 {
 	tried[p->first]++;
-	met[p->first] += outcome == MET;
-	missed[p->first] += outcome == MISSED;
-	skipped[p->first] += outcome == SKIPPED;
-	failed[p->first] += outcome == FAILED;
-	if (outcome == MET) {
+	met[p->first] += how == MET;
+	missed[p->first] += how == MISSED;
+	skipped[p->first] += how == SKIPPED;
+	failed[p->first] += how == FAILED;
+	if (how == MET) {
 		pair_met[p->first][p->second] = true;
 		reached[p->first].point[p->point].met++;
 	}
-	if (outcome != FAILED)
+	if (how != FAILED)
 		return;
 	printf("# failed: %s. Again: UMAD_RACE_ONLY='%s|%s|%s' ./race_pairs\n",
 	       why, ops[p->first].name,
@@ -134,11 +134,13 @@ static void show_results(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ops_n; i++)
-		printf("%sok %u %s # %u points, %u trials: %u met, %u missed, %u not prepared, %u failed\n",
-		       failed[i] || undone[i] ? "not " : "", i + 1,
+	for (i = 0; i < ops_n; i++) {
+		printf("# %s: %u points, %u trials, %u met, %u missed, %u not prepared\n",
 		       ops[i].name, reached[i].n, tried[i], met[i], missed[i],
-		       skipped[i], failed[i]);
+		       skipped[i]);
+		printf("%sok %u %s\n", failed[i] || undone[i] ? "not " : "",
+		       i + 1, ops[i].name);
+	}
 }
 
 static unsigned int number(const char *name, unsigned int otherwise)

@@ -89,7 +89,7 @@ static int begin(struct trial *t, const struct op *first,
 }
 
 /* All that was begun ends, each request once. False: @why has what does not. */
-static bool end(struct trial *t, bool file_stays, char *why, size_t len)
+static bool wind_up(struct trial *t, bool file_stays, char *why, size_t len)
 {
 	struct command drain = { .order = DO_DRAIN, .count = file_stays };
 	bool good = true;
@@ -157,14 +157,14 @@ int run_profile(struct trial *t, const struct op *op, struct points *points)
 	points->n = 0;
 	ret = begin(t, op, NULL);
 	if (ret || points_read(&before)) {
-		end(t, false, why, sizeof(why));
+		wind_up(t, false, why, sizeof(why));
 		return ret ? ret : -ENOENT;
 	}
 	op->act(t, 0);
 	act_wait(t, 0, 200);
 	sleep_ms(2 * come_ms(op));
 	points_read(&after);
-	end(t, false, why, sizeof(why));
+	wind_up(t, false, why, sizeof(why));
 	for (i = 0; i < after.n; i++) {
 		for (j = 0; j < before.n; j++)
 			if (!strcmp(before.point[j].name, after.point[i].name))
@@ -205,7 +205,7 @@ enum outcome run_pair(struct trial *t, const struct op *first,
 		ret = stop_arm(STOP_MAIN, point, "ms=400");
 	if (ret) {
 		snprintf(why, len, "not prepared: %d", ret);
-		return end(t, false, why, len) ? SKIPPED : FAILED;
+		return wind_up(t, false, why, len) ? SKIPPED : FAILED;
 	}
 	first->act(t, 0);
 	if (wait_stopped(t, first)) {
@@ -214,5 +214,5 @@ enum outcome run_pair(struct trial *t, const struct op *first,
 		act_wait(t, 1, MEANWHILE);
 		sleep_ms(second->linger_ms);
 	}
-	return end(t, stays && outcome == MET, why, len) ? outcome : FAILED;
+	return wind_up(t, stays && outcome == MET, why, len) ? outcome : FAILED;
 }
