@@ -14,6 +14,7 @@ void *fuzz_alloc(size_t size);
 void *fuzz_zalloc(size_t size);
 void fuzz_free(void *memory);
 int _printk(const char *format, ...);
+void __warn_printk(const char *format, ...);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 void fuzz_failed(const char *file, int line, const char *what)
@@ -46,6 +47,16 @@ int _printk(const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	return 0;
+}
+
+/* Before a WARN(), which itself is an instruction that ends the program. */
+void __warn_printk(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

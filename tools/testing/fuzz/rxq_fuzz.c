@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The receive queue beside a model of it: order, the sum of what is charged,
+ * each record given back exactly once, and whoever sleeps is woken.
+ */
+#include "fuzz.h"
+#include "rxq.h"
+#include "shim/wake.h"
+
+#define RECORDS	16
+
+enum place { NOWHERE, MADE, QUEUED, READING };
+
+/**
+ * struct record - one record, and where it is
+ * @msg: as the queue knows it
+ * @place: where
+ * @released: how often it was given back
+ */
+struct record {
+	struct umad_msg msg;
+	enum place place;
+	u32 released;
+};
+
+/**
+ * struct model - the queue, and what it must be like
+ * @q: the queue
+ * @order: records in it, the oldest first
+ * @queued: how many
+ * @charged: bytes
+ * @dead: it has been killed
+ * @records: all of them
+ */
+struct model {
+	struct umad_rxq q;
+	struct record *order[RECORDS];
+	u32 queued;
+	u64 charged;
+	bool dead;
+	struct record records[RECORDS];
+};
+
+static void check(struct model *m)
+{
+	MUST(m->q.queued == m->queued);
+	MUST(m->q.charged == m->charged);
+	MUST(m->q.dead == m->dead);
+	MUST(umad_rxq_is_ready(&m->q) == (m->dead || m->queued));
+	MUST(umad_rxq_has_room(&m->q) ==
+	     (!m->dead && m->charged < m->q.budget));
+}
+
+static void release(struct umad_msg *msg)
+{
+	struct record *record = container_of(msg, struct record, msg);
+
+	record->released++;
+}
+
+static void given_back(struct model *m, struct record *record)
+{
+	MUST(record->released == 1);
+	m->charged -= record->msg.charge;
+	memset(record, 0, sizeof(*record));
+}
+
+static void make(struct model *m, struct record *record, struct input *in)
+{
+	size_t bytes = take(in) % 4 ? take16(in) : take64(in);
+	bool fits = bytes <= m->q.budget &&
+		    m->charged <= m->q.budget - bytes;
+
+	memset(record, 0, sizeof(*record));
+	record->msg.release = release;
+	record->place = MADE;
+	switch (take(in) % 4) {
+	case 0:
+		/* A caller's own time-out is not charged. */
+		break;
+	case 1:
+		umad_rxq_charge_always(&m->q, &record->msg, bytes & 0xfffff);
+		m->charged += bytes & 0xfffff;
+		break;
+	default:
+		MUST(umad_rxq_charge(&m->q, &record->msg, bytes) == fits);
+		if (fits)
+			m->charged += bytes;
+		break;
+	}
+}
+
+static void push(struct model *m, struct record *record)
+{
+	u32 woken = fuzz_wakes;
+
+	MUST(umad_rxq_push(&m->q, &record->msg) == !m->dead);
+	MUST(m->dead || fuzz_wakes > woken);
+	if (m->dead)
+		return;
+	record->place = QUEUED;
+	m->order[m->queued++] = record;
+}
+
+static void pop(struct model *m)
+{
+	struct umad_msg *msg = umad_rxq_pop(&m->q);
+
+	if (m->dead || !m->queued) {
+		MUST(!msg);
+		return;
+	}
+	MUST(msg == &m->order[0]->msg);
+	m->order[0]->place = READING;
+	m->queued--;
+	memmove(m->order, m->order + 1, m->queued * sizeof(m->order[0]));
+}
+
+static void put_back(struct model *m, struct record *record)
+{
+	u32 woken = fuzz_wakes;
+
+	umad_rxq_put_back(&m->q, &record->msg);
+	if (m->dead) {
+		given_back(m, record);
+		return;
+	}
+	MUST(fuzz_wakes > woken);
+	memmove(m->order + 1, m->order, m->queued * sizeof(m->order[0]));
+	m->order[0] = record;
+	m->queued++;
+	record->place = QUEUED;
+}
+
+static void kill(struct model *m)
+{
+	u32 i, woken = fuzz_wakes;
+
+	umad_rxq_kill(&m->q);
+	MUST(fuzz_wakes > woken);
+	m->dead = true;
+	m->queued = 0;
+	for (i = 0; i < RECORDS; i++)
+		if (m->records[i].place == QUEUED)
+			given_back(m, &m->records[i]);
+}
+
+static void step(struct model *m, struct input *in)
+{
+	u8 byte = take(in);
+	struct record *record = &m->records[byte % RECORDS];
+
+	switch (byte / RECORDS) {
+	case 0:
+		pop(m);
+		break;
+	case 1:
+		if (take(in) == 0xff)
+			kill(m);
+		break;
+	default:
+		if (record->place == NOWHERE) {
+			make(m, record, in);
+		} else if (record->place == MADE && byte & 0x80) {
+			push(m, record);
+		} else if (record->place == READING && byte & 0x80) {
+			put_back(m, record);
+		} else if (record->place != QUEUED) {
+			umad_rxq_free(&m->q, &record->msg);
+			given_back(m, record);
+		}
+		break;
+	}
+	check(m);
+}
+
+void fuzz_one(const u8 *data, size_t size)
+{
+	struct input in = { data, size };
+	struct model model = {}, *m = &model;
+	u32 i;
+
+	umad_rxq_init(&m->q, take(&in) % 4 ? take16(&in) : take64(&in));
+	check(m);
+	while (in.left)
+		step(m, &in);
+
+	kill(m);
+	for (i = 0; i < RECORDS; i++) {
+		struct record *record = &m->records[i];
+
+		if (record->place == NOWHERE)
+			continue;
+		MUST(!record->released);
+		umad_rxq_free(&m->q, &record->msg);
+		given_back(m, record);
+	}
+	check(m);
+	MUST(!m->q.charged);
+}

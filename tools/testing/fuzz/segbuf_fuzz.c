@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The pages of a long message beside a flat copy of them: writes at any place,
+ * from the kernel and from a program, with memory that ends and with pages of
+ * the program that are not there.
+ */
+#include "fuzz.h"
+#include "segbuf.h"
+#include "shim/memory.h"
+
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+
+#define BYTES_MAX	(12 * PAGE_SIZE)
+
+static u8 flat[BYTES_MAX], bytes[BYTES_MAX];
+
+/* Somewhere, often about the end of a page. */
+static u32 take_offset(struct input *in)
+{
+	u32 word = take16(in);
+
+	if (word & 0x8000)
+		return (word & 7) * PAGE_SIZE + (word >> 3 & 0x1f);
+	return word % (8 * PAGE_SIZE);
+}
+
+static void check_same(const struct umad_segbuf *buf, u32 offset, u32 len)
+{
+	memset(bytes, 0x5a, sizeof(bytes));
+	umad_segbuf_read(buf, offset, bytes, len);
+	MUST(!memcmp(bytes, flat + offset, len));
+	MUST(!len || len == BYTES_MAX || bytes[len] == 0x5a);
+}
+
+static void write_some(struct umad_segbuf *buf, struct input *in)
+{
+	u32 offset = take_offset(in), len = take_offset(in) % (4 * PAGE_SIZE);
+	u32 i, seed = take(in), was = buf->bytes;
+	u8 *data = fuzz_alloc(len);
+	int ret;
+
+	for (i = 0; i < len; i++)
+		data[i] = seed + i + (i >> 8);
+	ret = umad_segbuf_write(buf, offset, data, len);
+	MUST(!ret || ret == -ENOMEM);
+	MUST(!ret || fuzz_memory.fail_at != U32_MAX);
+	MUST(buf->bytes >= was);
+	if (!ret) {
+		memcpy(flat + offset, data, len);
+	} else {
+		/* What there was room for, from the beginning on. */
+		umad_segbuf_read(buf, offset, bytes, len);
+		for (i = 0; i < len && bytes[i] == data[i]; i++)
+			flat[offset + i] = data[i];
+		MUST(!memcmp(bytes, flat + offset, len));
+	}
+	fuzz_free(data);
+}
+
+static void write_user(struct umad_segbuf *buf, struct input *in)
+{
+	u32 i, len = take_offset(in), seed = take(in);
+	u8 *data = fuzz_alloc(len);
+	int ret;
+
+	for (i = 0; i < len; i++)
+		data[i] = seed ^ i;
+	ret = umad_segbuf_write_user(buf, (void __user *)data, len);
+	if (!ret) {
+		memcpy(flat, data, len);
+	} else {
+		MUST(ret == -ENOMEM ? fuzz_memory.fail_at != U32_MAX :
+				      ret == -EFAULT);
+		/* The caller gives the buffer up; until then it can be read. */
+		umad_segbuf_read(buf, 0, flat, sizeof(flat));
+	}
+	fuzz_free(data);
+}
+
+static void read_user(struct umad_segbuf *buf, struct input *in)
+{
+	u32 offset = take_offset(in), len = take_offset(in) % (4 * PAGE_SIZE);
+	u8 *data = fuzz_alloc(len);
+	int ret;
+
+	memset(data, 0x5a, len);
+	ret = umad_segbuf_read_user(buf, offset, (void __user *)data, len);
+	MUST(!ret || ret == -EFAULT);
+	MUST(ret || !memcmp(data, flat + offset, len));
+	fuzz_free(data);
+}
+
+void fuzz_one(const u8 *data, size_t size)
+{
+	struct input in = { data, size };
+	struct umad_segbuf *buf;
+	u8 shape = take(&in);
+
+	fuzz_memory_reset();
+	memset(flat, 0, sizeof(flat));
+	if (shape & 1)
+		fuzz_memory.fail_at = take(&in) % 32;
+	fuzz_memory.fault_at = shape & 2 ? take(&in) % 32 : U32_MAX;
+	buf = umad_segbuf_alloc();
+	MUST(buf || !fuzz_memory.fail_at);
+	if (!buf)
+		return;
+	if (shape & 4)
+		write_user(buf, &in);
+	while (in.left) {
+		switch (take(&in) % 4) {
+		case 0 ... 1:
+			write_some(buf, &in);
+			break;
+		case 2:
+			read_user(buf, &in);
+			break;
+		default:
+			check_same(buf, take_offset(&in),
+				   take_offset(&in) % (4 * PAGE_SIZE));
+			break;
+		}
+		MUST(buf->bytes == fuzz_memory.pages * PAGE_SIZE);
+	}
+	check_same(buf, 0, BYTES_MAX);
+	umad_segbuf_free(buf);
+	umad_segbuf_free(NULL);
+}
