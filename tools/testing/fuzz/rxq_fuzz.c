@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 #include "rxq.h"
-#include "shim/wake.h"
+#include "shim/sched.h"
 
 #define RECORDS	16
 
