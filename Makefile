@@ -39,9 +39,10 @@ help:
 	@echo '  make check-dkms       DKMS, in a temporary folder'
 	@echo '  make check-kunit      the KUnit suites, in a guest'
 	@echo '  make check-qemu       the harness and every plan, in guests'
-	@echo 'Not part of make check; takes hours'
+	@echo 'Not part of make check'
+	@echo '  make fuzz             each target of libFuzzer for FUZZ_SECONDS=60'
 	@echo '  make soak             all of plans/long/soak-*, then 30 minutes of mixed load'
-	@echo '                        (SOAK_SECONDS=N: so many seconds instead)'
+	@echo '                        (SOAK_SECONDS=N: so many seconds instead); takes hours'
 	@echo 'One guest: see $(QEMU)/README.rst'
 
 dkms-install dkms-remove:
@@ -49,13 +50,18 @@ dkms-install dkms-remove:
 	scripts/dkms.sh $(@:dkms-%=%)
 
 check:
-	@scripts/check.sh deps kernels static+dkms+harness plans
+	@scripts/check.sh deps kernels static+dkms+fuzz+harness plans
 
 check-static check-dkms check-kunit:
 	@scripts/check.sh deps kernels $(@:check-%=%)
 
 check-qemu:
 	@scripts/check.sh deps kernels harness plans
+
+# Another seed each time, which it prints.
+fuzz:
+	@scripts/install-deps.sh check
+	@tools/testing/fuzz/fuzz.py --seconds $(or $(FUZZ_SECONDS),60) --seed 0
 
 demo:
 	@scripts/demo.sh
@@ -71,4 +77,4 @@ soak:
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
 	check check-static check-dkms check-kunit check-qemu demo demo-fabric \
-	bench-rmpp soak
+	bench-rmpp fuzz soak

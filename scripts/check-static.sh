@@ -24,7 +24,8 @@ trap 'rm -rf "$work"' EXIT
 # What is ours: all files but git's own and the outcome of a build.
 files()
 {
-	find . -name .git -prune -o -name __pycache__ -prune -o -type f \
+	find . -name .git -prune -o -name __pycache__ -prune -o \
+		-path ./tools/testing/fuzz/corpus -prune -o -type f \
 		! -name '*.o' ! -name '*.ko' ! -name '*.mod' \
 		! -name '*.mod.c' ! -name '.*.cmd' ! -name modules.order \
 		! -name Module.symvers -print | sed 's|^\./||' | sort
@@ -86,7 +87,7 @@ checkpatch()
 # a table's rows names its arguments more than once, or returns.
 selftest_types=PREFER_DEFINED_ATTRIBUTE_MACRO,BIT_MACRO,MACRO_ARG_REUSE
 selftest_types=$selftest_types,MACRO_WITH_FLOW_CONTROL,CAMELCASE
-user_space='^tools/testing/(selftests/|race_mod/tests/|ib_hwsim/(tests/|fabric/|ib_hwsim\.h$))'
+user_space='^tools/testing/(selftests/|race_mod/tests/|fuzz/|ib_hwsim/(tests/|fabric/|ib_hwsim\.h$))'
 run_checkpatch()
 {
 	mkdir "$work/checkpatch"

@@ -42,6 +42,12 @@ run_dkms()
 	scripts/check-dkms.sh
 }
 
+# What libFuzzer finds in some seconds: a corpus is run again, and then more.
+run_fuzz()
+{
+	nice tools/testing/fuzz/fuzz.py --seconds "${FUZZ_SECONDS:-5}"
+}
+
 run_harness()
 {
 	python3 $qemu/test_harness.py
@@ -59,7 +65,7 @@ run_plans()
 
 for stage in $(echo "$@" | tr + ' '); do
 	case $stage in
-	deps | kernels | static | dkms | harness | kunit | plans) ;;
+	deps | kernels | static | dkms | fuzz | harness | kunit | plans) ;;
 	*)
 		echo "check.sh: no stage '$stage'" >&2
 		exit 2

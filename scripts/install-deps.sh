@@ -13,8 +13,8 @@ demo="$build busybox-static dash ibverbs-providers ibverbs-utils
 	infiniband-diags iproute2 kmod libibumad-dev python3 qemu-system-x86
 	rdma-core rsync"
 fabric="$demo ibsim-utils opensm"
-check="$fabric bc bison ccache dkms flex gcc-multilib libelf-dev libibmad-dev
-	libssl-dev linux-source-6.1 perl shellcheck sparse xz-utils"
+check="$fabric bc bison ccache clang dkms flex gcc-multilib libclang-rt-dev
+	libelf-dev libibmad-dev libssl-dev linux-source-6.1 perl shellcheck sparse xz-utils"
 
 case ${1:-check} in
 build) wanted=$build ;;

@@ -11,14 +11,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* In host.c, which has the C library instead of the kernel's headers. */
-void fuzz_failed(const char *file, int line, const char *what) __noreturn;
-void *fuzz_alloc(size_t size);
-void *fuzz_zalloc(size_t size);
-void fuzz_free(void *memory);
-
-/* Each target's own: one input, from beginning to end. */
-void fuzz_one(const u8 *data, size_t size);
+#include "host.h"
 
 #define MUST(condition)							\
 	do {								\

@@ -208,7 +208,7 @@ def learn(build, target, seconds, seed, results):
             results.fails(f"{target}: seed {seed}", f"{relevant(said)}\n"
                           f"{reproduce(target, left)}")
             return
-        run([build.program(target), "-merge=1", f"-max_len={MAX_LEN}", least,
+        run([build.program(target), "-set_cover_merge=1", f"-max_len={MAX_LEN}", least,
              new, corpus(target)], REPLAY_SECONDS + seconds)
         files = list(least.iterdir())
         if not files:
@@ -228,6 +228,8 @@ def main():
                         help="of libFuzzer; 0: by the clock (default: 1)")
     parser.add_argument("--jobs", type=int, default=1,
                         help="targets at a time (default: 1)")
+    parser.add_argument("--stop", action="store_true",
+                        help="at the first failure")
     parser.add_argument("--corpus-only", action="store_true",
                         help="look for nothing new")
     parser.add_argument("--where", default=CACHE / "fuzz",
@@ -253,11 +255,13 @@ def main():
     seed = options.seed or int(time.time())
 
     def one(target):
+        if options.stop and results.failed:
+            return
         if options.learn:
             learn(build, target, options.seconds, seed, results)
             return
         replay_corpus(build, target, results)
-        if not options.corpus_only:
+        if not options.corpus_only and not (options.stop and results.failed):
             look(build, target, options.seconds, seed, results)
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

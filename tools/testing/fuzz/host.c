@@ -8,14 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void fuzz_one(const uint8_t *data, size_t size);
-void fuzz_failed(const char *file, int line, const char *what);
-void *fuzz_alloc(size_t size);
-void *fuzz_zalloc(size_t size);
-void fuzz_free(void *memory);
-int _printk(const char *format, ...);
-void __warn_printk(const char *format, ...);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "host.h"
 
 void fuzz_failed(const char *file, int line, const char *what)
 {

@@ -42,7 +42,7 @@ struct entry {
  */
 struct model {
 	struct umad_txn_table table;
-	spinlock_t lock;
+	spinlock_t lock; /* the table's, that nobody else takes */
 	ktime_t now;
 	struct entry entries[TXNS];
 };

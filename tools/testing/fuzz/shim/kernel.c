@@ -13,19 +13,15 @@
 /* IBA 13.4.4 to 13.4.6: what a class puts before its data. */
 int ib_get_mad_data_offset(u8 mgmt_class)
 {
-	switch (mgmt_class) {
-	case IB_MGMT_CLASS_SUBN_ADM:
+	if (mgmt_class == IB_MGMT_CLASS_SUBN_ADM)
 		return IB_MGMT_SA_HDR;
-	case IB_MGMT_CLASS_DEVICE_MGMT:
-	case IB_MGMT_CLASS_DEVICE_ADM:
-	case IB_MGMT_CLASS_BIS:
+	if (mgmt_class == IB_MGMT_CLASS_DEVICE_MGMT ||
+	    mgmt_class == IB_MGMT_CLASS_DEVICE_ADM ||
+	    mgmt_class == IB_MGMT_CLASS_BIS)
 		return IB_MGMT_DEVICE_HDR;
-	case IB_MGMT_CLASS_VENDOR_RANGE2_START ...
-	     IB_MGMT_CLASS_VENDOR_RANGE2_END:
-		return IB_MGMT_VENDOR_HDR;
-	default:
-		return IB_MGMT_MAD_HDR;
-	}
+	/* Of vendors, with their OUI. */
+	return mgmt_class >= 0x30 && mgmt_class <= 0x4f ? IB_MGMT_VENDOR_HDR :
+							  IB_MGMT_MAD_HDR;
 }
 
 int ib_is_mad_class_rmpp(u8 mgmt_class)

@@ -18,9 +18,6 @@
 
 #define PAGES	2048
 
-void __asan_poison_memory_region(void const volatile *memory, size_t size);
-void __asan_unpoison_memory_region(void const volatile *memory, size_t size);
-
 /* The struct page of each, and the pages; the odd ones are guards. */
 static struct page page_structs[PAGES];
 static u8 page_bytes[PAGES][PAGE_SIZE] __aligned(PAGE_SIZE);
