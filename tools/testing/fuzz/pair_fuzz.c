@@ -10,6 +10,7 @@
 #include "segbuf.h"
 #include "shim/memory.h"
 
+#include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
 
@@ -355,7 +356,7 @@ static void set_up(struct world *w, const u8 *data, size_t size)
 	timeout = 500 + (shape >> 1 & 3) * 500;
 	retries = 3 + (shape >> 3 & 7);
 	segs = rmpp_segments(&w->layout, w->len);
-	w->body = umad_segbuf_alloc();
+	w->body = umad_segbuf_alloc(GFP_KERNEL);
 	MUST(w->body);
 	w->now = NSEC_PER_SEC;
 	rmpp_tx_init(&w->tx, segs, 1, timeout, retries, w->now);

@@ -9,6 +9,7 @@
 #include "shim/memory.h"
 
 #include <linux/errno.h>
+#include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 
@@ -103,7 +104,7 @@ void fuzz_one(const u8 *data, size_t size)
 	if (shape & 1)
 		fuzz_memory.fail_at = take(&in) % 32;
 	fuzz_memory.fault_at = shape & 2 ? take(&in) % 32 : U32_MAX;
-	buf = umad_segbuf_alloc();
+	buf = umad_segbuf_alloc(GFP_KERNEL);
 	MUST(buf || !fuzz_memory.fail_at);
 	if (!buf)
 		return;
