@@ -43,6 +43,7 @@ help:
 	@echo '  make fuzz             each target of libFuzzer for FUZZ_SECONDS=60'
 	@echo '  make soak             all of plans/long/soak-*, then 30 minutes of mixed load'
 	@echo '                        (SOAK_SECONDS=N: so many seconds instead); takes hours'
+	@echo '  make mutants          which tests notice small faults of the driver; takes hours'
 	@echo 'One guest: see $(QEMU)/README.rst'
 
 dkms-install dkms-remove:
@@ -63,6 +64,13 @@ fuzz:
 	@scripts/install-deps.sh check
 	@tools/testing/fuzz/fuzz.py --seconds $(or $(FUZZ_SECONDS),60) --seed 0
 
+# Hours, for all of them; it goes on where it was stopped.
+mutants:
+	@scripts/install-deps.sh check
+	@tools/testing/mutants/mutants.py --jobs $(or $(MUTANTS_JOBS),1) \
+		$(if $(MUTANTS_TIERS),--tiers $(MUTANTS_TIERS)) \
+		$(foreach pattern,$(MUTANTS),'$(pattern)')
+
 demo:
 	@scripts/demo.sh
 
@@ -77,4 +85,4 @@ soak:
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
 	check check-static check-dkms check-kunit check-qemu demo demo-fabric \
-	bench-rmpp fuzz soak
+	bench-rmpp fuzz soak mutants

@@ -187,4 +187,6 @@ check "static: no file above 600 lines" long_files || :
 check "static: licences" without_license || :
 check "static: every selftest is in a plan" forgotten_tests || :
 check "static: one version" other_versions || :
+check "static: every mutant can be made" \
+	tools/testing/mutants/mutants.py --check || :
 summary
