@@ -103,7 +103,8 @@ def relevant(said):
                     r"_start|in main |sanitizer_|LLVMFuzzer))", line):
             continue
         if line.startswith(("MS: ", "0x", "artifact_prefix", "Base64", "\\",
-                            "NOTE: libFuzzer", "      Combine", "stat::")):
+                            "Running: ", "Executed ", "NOTE: libFuzzer",
+                            "      Combine", "stat::")):
             continue
         lines.append("    " + re.sub(r" \(BuildId: \w+\)", "", line))
     return "\n".join(lines[:60])

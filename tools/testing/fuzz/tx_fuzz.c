@@ -10,6 +10,7 @@
 #include <linux/time64.h>
 
 /* The bounds of what the engine keeps to itself. */
+#define FLIGHT_MIN	64
 #define FLIGHT_MAX	4096
 #define REORDER_MAX	12
 #define ATTEMPT_MAX	(2ULL * NSEC_PER_SEC)
@@ -58,8 +59,12 @@ static void check(struct model *m)
 
 	MUST((tx->state == RMPP_TX_ACKED) == (m->acked == tx->segs));
 	MUST((tx->state == RMPP_TX_FAILED) == (tx->reason != RMPP_REASON_NONE));
+	MUST(rmpp_tx_must_abort(tx) == (tx->reason == RMPP_REASON_SILENCE ||
+					tx->reason == RMPP_REASON_VIOLATION));
 	MUST(!rmpp_tx_must_abort(tx) || tx->status);
-	MUST(!rmpp_tx_must_abort(tx) || tx->state == RMPP_TX_FAILED);
+	/* A loss halves what is in flight. */
+	if (!ended && tx->recover && !before->recover)
+		MUST(tx->flight <= max_t(u32, before->flight / 2, FLIGHT_MIN));
 	if (before->state != RMPP_TX_SENDING) {
 		MUST(tx->state == before->state);
 		MUST(tx->reason == before->reason);
@@ -158,7 +163,7 @@ static void receive(struct model *m, struct input *in, bool valid)
 		.flags = IB_MGMT_RMPP_FLAG_ACTIVE,
 	};
 	bool was_sending = m->tx.state == RMPP_TX_SENDING;
-	bool ends;
+	bool ends, old;
 
 	packet.seg = take_number(m, in);
 	packet.len = take_window(m, in, packet.seg);
@@ -179,12 +184,38 @@ static void receive(struct model *m, struct input *in, bool valid)
 	       (packet.type == IB_MGMT_RMPP_TYPE_ACK &&
 		(packet.status || packet.len < packet.seg ||
 		 packet.seg >= m->tx.next));
+	old = !ends && (packet.type == IB_MGMT_RMPP_TYPE_DATA ||
+			packet.seg < m->acked);
 	if (was_sending && !ends && packet.type == IB_MGMT_RMPP_TYPE_ACK)
 		m->acked = max(m->acked, packet.seg);
 	rmpp_tx_receive(&m->tx, &packet, m->now);
 	if (was_sending)
 		MUST(ends == (m->tx.state == RMPP_TX_FAILED));
+	/* What comes late, or from a confused peer, is as if it had not. */
+	if (was_sending && old)
+		MUST(!memcmp(&m->tx, &m->before, sizeof(m->tx)));
 	check(m);
+}
+
+/* All goes well for a while: windows and what is in flight become large. */
+static void go_well(struct model *m, u32 rounds)
+{
+	struct rmpp_packet packet = {
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = IB_MGMT_RMPP_TYPE_ACK,
+		.flags = IB_MGMT_RMPP_FLAG_ACTIVE,
+	};
+
+	while (rounds-- && m->tx.state == RMPP_TX_SENDING) {
+		send_some(m, U32_MAX);
+		m->now += NSEC_PER_MSEC;
+		sent(m, U32_MAX);
+		packet.seg = m->tx.next - 1;
+		packet.len = packet.seg + 1024;
+		m->acked = packet.seg;
+		rmpp_tx_receive(&m->tx, &packet, m->now);
+		check(m);
+	}
 }
 
 static void timer(struct model *m)
@@ -273,6 +304,9 @@ void fuzz_one(const u8 *data, size_t size)
 			break;
 		case 10:
 			receive(m, &in, false);
+			break;
+		case 11:
+			go_well(m, byte / 16 * 8);
 			break;
 		default:
 			receive(m, &in, true);

@@ -11,6 +11,7 @@ fault can still be put in. README.rst has the rest.
 
 import argparse
 import concurrent.futures
+import fcntl
 import fnmatch
 import hashlib
 import json
@@ -57,16 +58,35 @@ def tree_word():
     return word.hexdigest()[:12]
 
 
+def snapshot(word):
+    """The tree as it is now, for a run that outlasts it."""
+    base = MUTANTS / f"tree-{word}"
+    for old in MUTANTS.glob("tree-*"):
+        # Another run may be about it.
+        if old != base and time.time() - old.stat().st_mtime > 86400:
+            shutil.rmtree(old, ignore_errors=True)
+    base.mkdir(parents=True, exist_ok=True)
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"],
+                            stdout=subprocess.PIPE, check=True).stdout
+    subprocess.run(["rsync", "-lpc", "--from0", "--files-from=-", "-r",
+                    f"{ROOT}/", base], input=listed, check=True)
+    return base
+
+
+def _read(path):
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
 class State:
     """What is known: {fault's key: {tier: outcome, ...}}."""
 
     def __init__(self, word):
         self.path = MUTANTS / f"state-{word}.json"
         self.lock = threading.Lock()
-        try:
-            self.known = json.loads(self.path.read_text())
-        except (OSError, ValueError):
-            self.known = {}
+        self.known = _read(self.path)
 
     def get(self, fault):
         return self.known.setdefault(fault.key(), {})
@@ -74,7 +94,12 @@ class State:
     def put(self, fault, tier, outcome):
         with self.lock:
             self.get(fault)[tier] = outcome
-            fresh = self.path.with_suffix(".new")
+            # Another run may have learned something too.
+            for key, tiers in _read(self.path).items():
+                mine = self.known.setdefault(key, {})
+                for other in set(tiers) - set(mine):
+                    mine[other] = tiers[other]
+            fresh = self.path.with_suffix(f".new-{os.getpid()}")
             fresh.write_text(json.dumps(self.known, indent=1) + "\n")
             fresh.rename(self.path)
 
@@ -82,8 +107,19 @@ class State:
 class Workplace:
     """A copy of the tree, and a cache of its own."""
 
-    def __init__(self, number):
-        self.where = MUTANTS / f"job-{number}"
+    def __init__(self, base):
+        self.base = base
+        # The first that no other run has.
+        for number in range(100):
+            self.where = MUTANTS / f"job-{number}"
+            self.where.mkdir(parents=True, exist_ok=True)
+            # pylint: disable=consider-using-with
+            self.lock = open(self.where / "lock", "w", encoding="ascii")
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                self.lock.close()
         self.tree = self.where / "tree"
         self.cache = self.where / "cache/ib-umad"
         self.cache.mkdir(parents=True, exist_ok=True)
@@ -96,17 +132,11 @@ class Workplace:
                                 XDG_CACHE_HOME=str(self.cache.parent))
         self.running = None
 
-    def copy(self):
-        """The tree as it is in ROOT."""
-        self.tree.mkdir(parents=True, exist_ok=True)
-        listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"],
-                                stdout=subprocess.PIPE, check=True).stdout
-        subprocess.run(["rsync", "-lpc", "--from0", "--files-from=-", "-r",
-                        f"{ROOT}/", self.tree], input=listed, check=True)
-
     def put_in(self, fault):
         """The fault, and only that one."""
-        self.copy()
+        self.tree.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["rsync", "-rlpc", "--delete", f"{self.base}/",
+                        self.tree], check=True)
         if fault:
             path = self.tree / DRIVER / fault.file
             path.write_text(fault.apply(path.read_text()))
@@ -235,10 +265,12 @@ class Run:
     def __init__(self, options, todo):
         self.tiers = options.tiers
         self.todo = todo
-        self.state = State(tree_word())
+        word = tree_word()
+        self.state = State(word)
         self.places = queue.Queue()
-        for number in range(options.jobs):
-            self.places.put(Workplace(number))
+        base = None if options.known else snapshot(word)
+        for _ in range(0 if options.known else options.jobs):
+            self.places.put(Workplace(base))
         self.good = {}
         self.good_lock = threading.Lock()
 
