@@ -166,7 +166,8 @@ def look(build, target, seconds, seed, results):
         new.mkdir()
         status, said = run([build.program(target), f"-seed={seed}",
                             f"-max_total_time={seconds}",
-                            f"-max_len={MAX_LEN}", "-print_final_stats=1",
+                            f"-max_len={MAX_LEN}", "-len_control=20",
+                            "-print_final_stats=1",
                             f"-timeout={INPUT_SECONDS}",
                             f"-artifact_prefix={found}/", new,
                             corpus(target)], seconds + REPLAY_SECONDS)
@@ -200,7 +201,7 @@ def learn(build, target, seconds, seed, results):
         corpus(target).mkdir(parents=True, exist_ok=True)
         status, said = run([build.program(target), f"-seed={seed}",
                             f"-max_total_time={seconds}",
-                            f"-max_len={MAX_LEN}", "-reduce_inputs=1",
+                            f"-max_len={MAX_LEN}", "-len_control=20",
                             f"-artifact_prefix={folder}/", new,
                             corpus(target)], seconds + REPLAY_SECONDS)
         if status:

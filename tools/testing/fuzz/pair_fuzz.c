@@ -46,6 +46,7 @@ struct event {
  * @rx: the receiver
  * @layout: of the class
  * @window: that the receiver has to give
+ * @claims: the first segment says how long the message is
  * @now: the time
  * @delay: of the wire
  * @busy: until when it is taken, in each direction
@@ -68,6 +69,7 @@ struct world {
 	struct rmpp_rx rx;
 	struct rmpp_layout layout;
 	u32 window;
+	bool claims;
 	u64 now;
 	u64 delay;
 	u64 busy[2];
@@ -194,6 +196,9 @@ static void send_segment(struct world *w, u32 seg)
 	if (seg == w->tx.segs) {
 		packet.flags |= IB_MGMT_RMPP_FLAG_LAST;
 		packet.len = w->layout.hdr - IB_MGMT_RMPP_HDR + len;
+	} else if (seg == 1 && w->claims) {
+		packet.len = w->len + w->tx.segs *
+			     (w->layout.hdr - IB_MGMT_RMPP_HDR);
 	}
 	rmpp_format(&mad, &packet);
 	memcpy((u8 *)&mad + w->layout.hdr, w->message + at, len);
@@ -240,7 +245,7 @@ static void run_rx(struct world *w, enum rmpp_rx_verdict verdict)
 
 	switch (verdict) {
 	case RMPP_RX_ACK:
-		rmpp_rx_format_ack(&w->rx, &ack);
+		rmpp_rx_format_ack(&w->rx, w->window, &ack);
 		rmpp_format(&mad, &ack);
 		onto_wire(w, TO_TX, &mad);
 		break;
@@ -272,7 +277,7 @@ static void to_rx(struct world *w, const struct ib_rmpp_mad *mad)
 		MUST(packet.seg >= 1 && packet.seg <= w->tx.segs);
 		MUST(!umad_segbuf_write(w->body, at, (u8 *)mad + w->layout.hdr,
 					w->layout.data));
-		verdict = rmpp_rx_stored(&w->rx, &packet, w->window, w->now);
+		verdict = rmpp_rx_stored(&w->rx, &packet, w->now);
 		if (w->rx.state == RMPP_RX_DONE)
 			arrived(w);
 	}
@@ -352,6 +357,7 @@ static void set_up(struct world *w, const u8 *data, size_t size)
 	for (i = 0; i < w->len; i++)
 		w->message[i] = i * 7 + i / 251;
 	w->window = take(&w->in) + 1;
+	w->claims = shape & 0x80;
 	w->delay = take_time(&w->in) % (20 * NSEC_PER_MSEC);
 	timeout = 500 + (shape >> 1 & 3) * 500;
 	retries = 3 + (shape >> 3 & 7);

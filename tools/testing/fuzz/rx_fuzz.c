@@ -105,13 +105,14 @@ static void check_verdict(struct model *m, enum rmpp_rx_verdict verdict)
 	}
 }
 
-static void send_ack(struct model *m)
+static void send_ack(struct model *m, struct input *in)
 {
+	u8 window = take(in);
 	struct rmpp_packet ack;
 
 	if (m->rx.state == RMPP_RX_DEAD)
 		return;
-	rmpp_rx_format_ack(&m->rx, &ack);
+	rmpp_rx_format_ack(&m->rx, window & 1 ? window : window * 16, &ack);
 	MUST(ack.version == IB_MGMT_RMPP_VERSION);
 	MUST(ack.type == IB_MGMT_RMPP_TYPE_ACK);
 	MUST(!ack.flags && !ack.status);
@@ -213,13 +214,13 @@ static void store(struct model *m, const struct rmpp_packet *packet,
 		  struct input *in)
 {
 	enum rmpp_rx_verdict verdict;
-	u8 window = take(in);
+	u8 fate = take(in);
 
 	MUST(packet->seg >= 1 && packet->seg <= m->rx.max_segs);
 	MUST(packet->seg <= m->rx.window_last);
 	MUST(!m->last || packet->seg <= m->last);
 	/* Memory that is not there, as the glue says it. */
-	if (packet->seg > MODEL_SEGS || window == 0xff) {
+	if (packet->seg > MODEL_SEGS || fate == 0xff) {
 		check_verdict(m, rmpp_rx_no_room(&m->rx));
 		check(m);
 		return;
@@ -227,16 +228,15 @@ static void store(struct model *m, const struct rmpp_packet *packet,
 	MUST(!m->stored[packet->seg]);
 
 	/* Its owner may have given it up while it was being stored. */
-	if (window == 0xfe) {
+	if (fate == 0xfe) {
 		verdict = rmpp_rx_cancel(&m->rx, IB_MGMT_RMPP_STATUS_T2L);
 		check_verdict(m, verdict);
 		check(m);
-		MUST(rmpp_rx_stored(&m->rx, packet, 1, m->now) == RMPP_RX_DROP);
+		MUST(rmpp_rx_stored(&m->rx, packet, m->now) == RMPP_RX_DROP);
 		check(m);
 		return;
 	}
-	verdict = rmpp_rx_stored(&m->rx, packet, window & 1 ? window :
-				 window * 16, m->now);
+	verdict = rmpp_rx_stored(&m->rx, packet, m->now);
 	m->stored[packet->seg] = true;
 	while (m->stored[m->first_missing])
 		m->first_missing++;
@@ -250,8 +250,8 @@ static void store(struct model *m, const struct rmpp_packet *packet,
 		MUST(verdict == RMPP_RX_ACK ||
 		     packet->seg >= m->rx.expected);
 	check(m);
-	if (verdict == RMPP_RX_ACK && take(in) % 8)
-		send_ack(m);
+	if (verdict == RMPP_RX_ACK && fate % 8)
+		send_ack(m, in);
 }
 
 static void receive(struct model *m, struct input *in)
@@ -272,7 +272,7 @@ static void receive(struct model *m, struct input *in)
 	if (verdict == RMPP_RX_STORE)
 		store(m, &packet, in);
 	else if (verdict == RMPP_RX_ACK && take(in) % 8)
-		send_ack(m);
+		send_ack(m, in);
 }
 
 static void timer(struct model *m)
@@ -333,7 +333,7 @@ void fuzz_one(const u8 *data, size_t size)
 			m->now += take_time(&in);
 			break;
 		case 3:
-			send_ack(m);
+			send_ack(m, &in);
 			break;
 		default:
 			receive(m, &in);

@@ -20,7 +20,7 @@
  * @txn: as the table knows it
  * @used: it is in the table, or was
  * @state: what it must be
- * @deadline: when, or NEVER
+ * @deadline: when, or NEVER: also while a further attempt is being sent
  * @retries: attempts that are left
  * @ended: answers that its caller has been given
  */
@@ -49,7 +49,7 @@ struct model {
 
 static struct model model;
 
-static bool in_hash(const struct entry *entry)
+static bool in_tree(const struct entry *entry)
 {
 	return entry->used && (entry->state == UMAD_TXN_SEND ||
 			       entry->state == UMAD_TXN_WAIT);
@@ -83,7 +83,7 @@ static void check(struct model *m)
 		MUST(entry->ended <= 1);
 		if (entry->state == UMAD_TXN_WAIT)
 			MUST(entry->txn.retries_left == entry->retries);
-		if (in_hash(entry))
+		if (in_tree(entry))
 			count++;
 		next = min(next, entry->deadline);
 	}
@@ -136,7 +136,7 @@ static bool is_duplicate(struct model *m, const struct entry *new)
 	for (i = 0; i < TXNS; i++) {
 		struct entry *entry = &m->entries[i];
 
-		if (in_hash(entry) &&
+		if (in_tree(entry) &&
 		    same_key(&entry->txn.key, &new->txn.key) &&
 		    (!new->txn.key.response ||
 		     same_dest(&entry->txn.dest, &new->txn.dest)))
@@ -187,7 +187,7 @@ static void find(struct model *m, struct input *in)
 	for (i = 0; i < TXNS; i++) {
 		struct entry *entry = &m->entries[i];
 
-		if (!in_hash(entry) || entry->state != UMAD_TXN_WAIT ||
+		if (!in_tree(entry) || entry->state != UMAD_TXN_WAIT ||
 		    !same_key(&entry->txn.key, &key))
 			continue;
 		any = true;
@@ -211,7 +211,7 @@ static void find_to(struct model *m, struct input *in)
 	for (i = 0; i < TXNS; i++) {
 		struct entry *entry = &m->entries[i];
 
-		if (!in_hash(entry) || !same_key(&entry->txn.key, &key) ||
+		if (!in_tree(entry) || !same_key(&entry->txn.key, &key) ||
 		    !same_dest(&entry->txn.dest, &dest))
 			continue;
 		any = true;
@@ -232,7 +232,7 @@ static enum umad_txn_action passes(struct model *m, struct entry *entry)
 {
 	if (entry->retries) {
 		entry->retries--;
-		entry->deadline = m->now + entry->txn.timeout;
+		entry->deadline = NEVER;
 		return UMAD_TXN_RETRY;
 	}
 	ends(entry, UMAD_TXN_LATE);
@@ -322,6 +322,15 @@ static void put_off(struct model *m, struct entry *entry, struct input *in)
 	entry->retries = 0;
 }
 
+/* A further attempt has left: its time begins. */
+static void attempt_done(struct model *m, struct entry *entry)
+{
+	umad_txn_attempt_done(&m->table, &entry->txn, m->now);
+	if (entry->state == UMAD_TXN_WAIT && entry->deadline == NEVER &&
+	    !entry->txn.held && entry->txn.timeout != UMAD_TXN_FOREVER)
+		entry->deadline = m->now + entry->txn.timeout;
+}
+
 static void wait_until(struct model *m, struct entry *entry, struct input *in)
 {
 	ktime_t at = take(in) % 4 ? m->now + take_time(in) : KTIME_MAX;
@@ -339,6 +348,11 @@ static void one(struct model *m, struct entry *entry, struct input *in)
 		add(m, entry, in);
 	} else if (entry->state == UMAD_TXN_DONE && byte & 0x80) {
 		entry->used = false;
+	} else if ((byte & 0xf0) == 0x70) {
+		attempt_done(m, entry);
+	} else if ((byte & 0xf0) == 0x60) {
+		umad_txn_clear_deadline(&m->table, &entry->txn);
+		entry->deadline = NEVER;
 	} else if (entry->state == UMAD_TXN_WAIT && byte & 0x80) {
 		if (byte & 1)
 			put_off(m, entry, in);
@@ -361,7 +375,7 @@ void fuzz_one(const u8 *data, size_t size)
 	fuzz_memory_reset();
 	memset(m, 0, sizeof(*m));
 	spin_lock_init(&m->lock);
-	MUST(!umad_txn_table_init(&m->table, &m->lock));
+	umad_txn_table_init(&m->table, &m->lock);
 	check(m);
 	while (in.left) {
 		u8 byte = take(&in);
