@@ -313,6 +313,7 @@ void fuzz_one(const u8 *data, size_t size)
 	m->now = take(&in) ? 0 : NSEC_PER_SEC;
 	rmpp_rx_init(&m->rx, &layout, m->max_bytes,
 		     byte & 0x20 ? take32(&in) : 1, m->now);
+	m->rx.asked_for = byte & 0x10;
 	m->before = m->rx;
 	check(m);
 

@@ -33,6 +33,8 @@ PLANS = {
     "rmpp.c": ["rmpp", "rmpp-peer"],
     "rmpp_begin.c": ["rmpp", "rmpp-peer"],
     "rmpp_recv.c": ["rmpp", "rmpp-peer"],
+    "rmpp_end.c": ["rmpp", "rmpp-peer"],
+    "rmpp_limits.c": ["rmpp", "rmpp-peer"],
     "rmpp_peer.c": ["rmpp", "rmpp-peer"],
     "rmpp_rx.c": ["kunit-rmpp", "rmpp-peer"],
     "rmpp_send.c": ["rmpp", "rmpp-peer"],
