@@ -7,6 +7,7 @@
 #include <linux/log2.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
+#include "charge.h"
 #include "device.h"
 #include "file.h"
 #include "hdr.h"
@@ -148,11 +149,12 @@ struct umad_agent *umad_agent_create(struct umad_file *file,
 				     const struct umad_reg *reg, u32 *id)
 {
 	struct umad_port *port = file->port;
+	unsigned int over_high = umad_throttle_defer();
 	struct umad_agent *agent;
 	int ret = -EPIPE;
 
 	if (!umad_gate_enter(&port->gate))
-		return ERR_PTR(ret);
+		goto err_resume;
 
 	ret = -ENOMEM;
 	agent = agent_alloc(file, reg);
@@ -166,6 +168,7 @@ struct umad_agent *umad_agent_create(struct umad_file *file,
 		goto err_slot;
 	*id = agent->id;
 	umad_gate_leave(&port->gate);
+	umad_throttle_resume(over_high);
 	return agent;
 
 err_slot:
@@ -174,6 +177,8 @@ err_free:
 	kfree(agent);
 err_leave:
 	umad_gate_leave(&port->gate);
+err_resume:
+	umad_throttle_resume(over_high);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_agent_create);

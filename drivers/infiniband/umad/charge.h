@@ -69,6 +69,39 @@ static inline void umad_charge_end(const struct umad_charge *charge)
 #endif
 }
 
+/**
+ * umad_throttle_defer() - do not sleep for memory.high from now on
+ *
+ * A charge above memory.high may sleep for up to 2 s, at once or on the way back to
+ * user space. Inside a gate only the latter will do: removal of the device would
+ * wait for it.
+ * Context: process, of a program.
+ * Return: for umad_throttle_resume().
+ */
+static inline unsigned int umad_throttle_defer(void)
+{
+	unsigned int over_high = 0;
+
+#ifdef CONFIG_MEMCG
+	over_high = current->memcg_nr_pages_over_high;
+	current->memcg_nr_pages_over_high = 0;
+#endif
+	return over_high;
+}
+
+/**
+ * umad_throttle_resume() - outside the gate: what was put off is due again
+ * @over_high: of umad_throttle_defer()
+ *
+ * Context: process, of a program.
+ */
+static inline void umad_throttle_resume(unsigned int over_high)
+{
+#ifdef CONFIG_MEMCG
+	current->memcg_nr_pages_over_high += over_high;
+#endif
+}
+
 struct umad_file;
 
 void umad_reserve_init(struct umad_reserve *reserve);

@@ -188,10 +188,12 @@ static int umad_open(struct inode *inode, struct file *filp)
 	struct umad_port *port = container_of(inode->i_cdev, struct umad_port,
 					      cdev);
 	struct umad_file *file;
+	unsigned int over_high;
 	int ret = 0;
 
 	if (!umad_gate_enter(&port->gate))
 		return -ENXIO;
+	over_high = umad_throttle_defer();
 	if (!rdma_dev_access_netns(port->ib_dev, current->nsproxy->net_ns)) {
 		ret = -EPERM;
 		goto out;
@@ -205,6 +207,7 @@ static int umad_open(struct inode *inode, struct file *filp)
 	stream_open(inode, filp);
 out:
 	umad_gate_leave(&port->gate);
+	umad_throttle_resume(over_high);
 	return ret;
 }
 

@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 #include "agent.h"
 #include "ah.h"
+#include "charge.h"
 #include "device.h"
 #include "file.h"
 #include "post.h"
@@ -428,6 +429,7 @@ static int send_message(struct umad_agent *agent,
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		  void *mad, size_t len)
 {
+	unsigned int over_high = umad_throttle_defer();
 	struct umad_agent *agent;
 	int ret = -EIO;
 
@@ -440,6 +442,7 @@ int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 				      UMAD_STAT_SEND_REFUSED);
 		umad_agent_leave(agent);
 	}
+	umad_throttle_resume(over_high);
 	kfree(mad);
 	return ret;
 }
@@ -462,6 +465,7 @@ int umad_send_message(struct umad_file *file,
 		      struct umad_rmpp_tx *tx)
 {
 	struct umad_agent *agent;
+	unsigned int over_high;
 	int ret;
 
 	trace_ib_umad_write(file, hdr, umad_rmpp_tx_mad(tx));
@@ -470,10 +474,12 @@ int umad_send_message(struct umad_file *file,
 		umad_rmpp_tx_free(tx);
 		return -EIO;
 	}
+	over_high = umad_throttle_defer();
 	ret = send_message(agent, hdr, tx);
 	if (ret)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_REFUSED);
 	umad_agent_leave(agent);
+	umad_throttle_resume(over_high);
 	return ret;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_send_message);
