@@ -42,6 +42,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 		goto err_free;
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
+	INIT_LIST_HEAD(&file->again);
 	umad_reserve_init(&file->reserve);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	file->memcg = get_mem_cgroup_from_mm(current->mm);

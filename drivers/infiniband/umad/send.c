@@ -43,8 +43,15 @@ static void attempt_done(struct umad_send *send)
 
 	lockdep_assert_held(&file->lock);
 	send->again = NULL;
+	file->again_posted--;
 	umad_txn_attempt_done(&file->txns, &send->txn, now);
-	umad_send_arm(file, now);
+	if (list_empty(&file->again)) {
+		umad_send_arm(file, now);
+		return;
+	}
+	/* The next one in turn. */
+	file->armed = now;
+	mod_delayed_work(umad_timer_wq, &file->deadline_work, 0);
 }
 
 static enum umad_txn_event done_event(const struct umad_send *send, bool ok)
@@ -121,8 +128,9 @@ static void unbuild(struct umad_send *send, struct ib_mad_send_buf *buf)
  * @send: inside its agent's gate, or in a handler of ib_core
  * @mad: the MAD
  * @len: bytes of it
- * @again: a further attempt of a request that has no deadline until this one
- *	has left the send queue; else a turn-around ACK
+ * @again: a further attempt, counted in &umad_file.again_posted, of a request that
+ *	has no deadline until this one has left the send queue; else a turn-around
+ *	ACK
  *
  * It becomes the placeholder if there is none and a response is waited for. What
  * fails here is made good by the next attempt, or by the deadline.
@@ -220,6 +228,7 @@ static struct umad_send *send_alloc(struct umad_agent *agent,
 	send->agent = agent;
 	send->hdr = *hdr;
 	send->report = report;
+	INIT_LIST_HEAD(&send->again_node);
 	timerqueue_init(&send->late_node);
 	report->file = agent->file;
 	report->mad = *mad;

@@ -51,6 +51,7 @@ struct umad_report {
  *	&umad_file.lock, under which it is not freed
  * @again: an attempt after the first that is in the send queue, or NULL; compared,
  *	not followed; protected by &umad_file.lock
+ * @again_node: in &umad_file.again; protected by &umad_file.lock
  * @hdr: the program's header, constant
  * @report: allocated beforehand, NULL when it was handed to the receive queue;
  *	protected by &umad_file.lock
@@ -70,6 +71,7 @@ struct umad_send {
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
 	struct ib_mad_send_buf *again;
+	struct list_head again_node;
 	struct ib_user_mad_hdr hdr;
 	struct umad_report *report;
 	void *mad;

@@ -25,6 +25,11 @@
  * it finds those taken back first until its own work has freed them.
  */
 #define LATE_MAX	8
+/*
+ * Further attempts of a file in the send queue. All MADs of the port go through it
+ * in turn, and a program with many short time-outs would keep it full.
+ */
+#define AGAIN_MAX	16
 
 /* What is to be done about a deadline without the lock, inside the agent's gate. */
 struct due {
@@ -52,14 +57,35 @@ static unsigned int collect_due(struct umad_file *file, struct due *due)
 			umad_txn_clear_deadline(&file->txns, txn);
 			continue;
 		}
-		due[n].send = send;
-		due[n].agent = agent;
-		due[n].retry = umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0,
-					      now, &due[n].finish) ==
-			       UMAD_TXN_RETRY;
-		if (due[n].retry)
-			umad_send_get(send);
+		due[n] = (struct due){ .send = send, .agent = agent };
+		if (umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
+				   &due[n].finish) == UMAD_TXN_RETRY)
+			list_add_tail(&send->again_node, &file->again);
 		n++;
+	}
+	spin_unlock(&file->lock);
+	return n;
+}
+
+/* As collect_due(), for further attempts for which there is room. */
+static unsigned int collect_again(struct umad_file *file, struct due *due)
+{
+	struct umad_send *send, *next;
+	unsigned int n = 0;
+
+	spin_lock(&file->lock);
+	list_for_each_entry_safe(send, next, &file->again, again_node) {
+		if (n == BATCH || file->again_posted >= AGAIN_MAX)
+			break;
+		list_del_init(&send->again_node);
+		if (!umad_txn_wants_attempt(&file->txns, &send->txn) ||
+		    !umad_gate_enter(&send->agent->gate))
+			continue;
+		umad_send_get(send);
+		file->again_posted++;
+		due[n++] = (struct due){
+			.send = send, .agent = send->agent, .retry = true,
+		};
 	}
 	spin_unlock(&file->lock);
 	return n;
@@ -79,10 +105,11 @@ static unsigned int collect_late(struct umad_file *file, struct due *due)
 		while (agent && n < BATCH && agent->late_count > LATE_MAX &&
 		       umad_gate_enter(&agent->gate)) {
 			node = timerqueue_getnext(&agent->late);
-			due[n].send = container_of(node, struct umad_send,
-						   late_node);
-			due[n].agent = agent;
-			due[n].retry = false;
+			due[n] = (struct due){
+				.send = container_of(node, struct umad_send,
+						     late_node),
+				.agent = agent,
+			};
 			umad_send_step(due[n].send, UMAD_TXN_EV_CANCEL, 0, 0,
 				       &due[n].finish);
 			n++;
@@ -138,6 +165,7 @@ void umad_send_deadline_work(struct work_struct *work)
 	ktime_t now;
 
 	more_due = settle_many(file, collect_due);
+	settle_many(file, collect_again);
 	more_late = settle_many(file, collect_late);
 
 	spin_lock(&file->lock);

@@ -345,6 +345,23 @@ void umad_txn_attempt_done(struct umad_txn_table *table, struct umad_txn *txn,
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_attempt_done);
 
 /**
+ * umad_txn_wants_attempt() - is a request still to be sent again?
+ * @table: of the file
+ * @txn: for which UMAD_TXN_RETRY was returned, some time ago
+ *
+ * Context: process, the table's lock held; does not sleep.
+ * Return: false if it has ended, or been given its last deadline, since.
+ */
+bool umad_txn_wants_attempt(struct umad_txn_table *table,
+			    const struct umad_txn *txn)
+{
+	lockdep_assert_held(table->lock);
+	return txn->state == UMAD_TXN_WAIT &&
+	       RB_EMPTY_NODE(&txn->deadline.node);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_wants_attempt);
+
+/**
  * umad_txn_expired() - a transaction whose deadline has passed
  * @table: of the file
  * @now: the clock of the deadlines

@@ -160,6 +160,8 @@ void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now);
 void umad_txn_attempt_done(struct umad_txn_table *table,
 			   struct umad_txn *txn, ktime_t now);
+bool umad_txn_wants_attempt(struct umad_txn_table *table,
+			    const struct umad_txn *txn);
 void umad_txn_clear_deadline(struct umad_txn_table *table,
 			     struct umad_txn *txn);
 ktime_t umad_txn_next_deadline(struct umad_txn_table *table);
