@@ -14,11 +14,13 @@
 #define RESERVE_MAX	(256 * 1024)
 /* What is made room for at a time. */
 #define REFILL		(64 * 1024)
+/* But not for each MAD of one that has nothing to give back, in ms. */
+#define REFILL_EVERY	100
 
 static void refill_work(struct work_struct *work)
 {
 	struct umad_reserve *reserve = container_of(work, struct umad_reserve,
-						    refill);
+						    refill.work);
 	struct umad_file *file = container_of(reserve, struct umad_file,
 					      reserve);
 	struct umad_charge charge = umad_charge_begin(file->memcg);
@@ -37,7 +39,7 @@ static void refill_work(struct work_struct *work)
  */
 void umad_reserve_init(struct umad_reserve *reserve)
 {
-	INIT_WORK(&reserve->refill, refill_work);
+	INIT_DELAYED_WORK(&reserve->refill, refill_work);
 	atomic_set(&reserve->used, 0);
 }
 
@@ -49,7 +51,7 @@ void umad_reserve_init(struct umad_reserve *reserve)
  */
 void umad_reserve_destroy(struct umad_reserve *reserve)
 {
-	cancel_work_sync(&reserve->refill);
+	cancel_delayed_work_sync(&reserve->refill);
 	WARN_ON_ONCE(atomic_read(&reserve->used));
 }
 
@@ -61,7 +63,8 @@ void umad_reserve_destroy(struct umad_reserve *reserve)
  */
 void umad_reserve_refill(struct umad_file *file)
 {
-	queue_work(umad_addr_wq, &file->reserve.refill);
+	queue_delayed_work(umad_addr_wq, &file->reserve.refill,
+			   msecs_to_jiffies(REFILL_EVERY));
 }
 
 /**

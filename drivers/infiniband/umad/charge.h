@@ -31,7 +31,7 @@ struct umad_charge {
  * @used: bytes that are charged to nobody, for the time being
  */
 struct umad_reserve {
-	struct work_struct refill;
+	struct delayed_work refill;
 	atomic_t used;
 };
 
