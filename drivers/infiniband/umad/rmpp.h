@@ -7,6 +7,7 @@
 #ifndef UMAD_RMPP_H
 #define UMAD_RMPP_H
 
+#include <linux/atomic.h>
 #include <linux/rbtree.h>
 #include <linux/rhashtable-types.h>
 #include <linux/timerqueue.h>

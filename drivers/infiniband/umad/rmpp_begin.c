@@ -19,31 +19,58 @@
 #include "segbuf.h"
 #include "send.h"
 
-/*
- * Whose request does it answer? NULL: nobody's, and a message that nobody
- * asked for is not begun. With a reference.
+/**
+ * umad_rmpp_find_send() - the send that packets of a peer are about
+ * @agent: that they were routed to
+ * @key: of the MAD that was sent
+ * @from: of the packets
+ *
+ * OpenSM answers by the first GID of its port, whichever it was asked by, and
+ * its port may be asked for by a well-known GUID: so on InfiniBand the LID or the
+ * GID is enough. RoCE has no LIDs.
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: the send, or NULL; no reference is taken.
  */
-static struct umad_send *find_request(struct umad_agent *agent,
+struct umad_send *umad_rmpp_find_send(struct umad_agent *agent,
+				      const struct umad_txn_key *key,
 				      const struct umad_rmpp_key *from)
 {
-	const struct umad_txn_key key = {
-		.tid = from->tid,
-		.mgmt_class = from->mgmt_class,
-	};
 	struct umad_txn_dest dest = { .lid = from->lid, .grh = from->grh };
+	struct umad_port *port = agent->file->port;
 	struct umad_send *send;
 	struct umad_txn *txn;
 
 	lockdep_assert_held(&agent->file->lock);
 	memcpy(dest.gid, from->gid, sizeof(dest.gid));
-	txn = umad_txn_find_to(&agent->file->txns, &key, &dest);
-	if (!txn || txn->state != UMAD_TXN_WAIT)
+	if (rdma_protocol_roce(port->ib_dev, port->port_num))
+		txn = umad_txn_find_to(&agent->file->txns, key, &dest);
+	else
+		txn = umad_txn_find_near(&agent->file->txns, key, &dest);
+	if (!txn)
 		return NULL;
 	send = container_of(txn, struct umad_send, txn);
-	if (send->agent != agent)
-		return NULL;
-	umad_send_get(send);
-	return send;
+	return send->agent == agent ? send : NULL;
+}
+
+/**
+ * umad_rmpp_find_request() - whose request does a message answer?
+ * @agent: that it was routed to
+ * @from: the message's
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: the request, no reference is taken; NULL: nobody's, and a message that
+ * nobody asked for is not begun.
+ */
+struct umad_send *umad_rmpp_find_request(struct umad_agent *agent,
+					 const struct umad_rmpp_key *from)
+{
+	const struct umad_txn_key key = {
+		.tid = from->tid,
+		.mgmt_class = from->mgmt_class,
+	};
+	struct umad_send *send = umad_rmpp_find_send(agent, &key, from);
+
+	return send && send->txn.state == UMAD_TXN_WAIT ? send : NULL;
 }
 
 static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
@@ -122,9 +149,10 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 		goto out;
 	if (ib_response_mad(&rwc->recv_buf.mad->mad_hdr)) {
 		ret = -ENOENT;
-		rx->send = find_request(agent, &rx->key);
+		rx->send = umad_rmpp_find_request(agent, &rx->key);
 		if (!rx->send)
 			goto out;
+		umad_send_get(rx->send);
 	}
 	ret = -ENOMEM;
 	rx->peer = umad_rmpp_peer_get(file, &rx->key);

@@ -23,10 +23,10 @@
 #define LINGERING_MAX		1024
 /*
  * A response that has begun may take this long for each further segment, in
- * ms, if the caller's time-out is shorter: an in-tree sender needs 2 s to
- * notice a loss.
+ * ms, if the caller's time-out is shorter: to notice a loss an in-tree sender
+ * needs 2 s, OPA's fabric manager up to 5.2 s, and that may be lost again.
  */
-#define SEGMENT_PATIENCE_MS	5000
+#define SEGMENT_PATIENCE_MS	10000
 
 const struct rhashtable_params umad_rmpp_rx_params = {
 	.key_len = sizeof(struct umad_rmpp_key),
@@ -341,6 +341,22 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 	act(rx, verdict);
 }
 
+/*
+ * A message that lingers, and the first segment of one with the same TID: if a
+ * request waits that is not the one that it has answered, this is its answer.
+ */
+static bool answers_another(struct umad_rmpp_rx *rx,
+			    const struct rmpp_packet *packet)
+{
+	struct umad_send *send;
+
+	if (packet->seg != 1 || !rx->send || !rx->listed ||
+	    rx->engine.state != RMPP_RX_DONE)
+		return false;
+	send = umad_rmpp_find_request(rx->agent, &rx->key);
+	return send && send != rx->send;
+}
+
 /**
  * umad_rmpp_rx_data() - a DATA packet has been received
  * @agent: that it was routed to
@@ -353,13 +369,23 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
 		       const struct ib_mad_recv_wc *rwc,
 		       const struct rmpp_packet *packet)
 {
+	struct umad_rmpp_rx *rx, *old = NULL;
 	struct umad_rmpp_key key;
-	struct umad_rmpp_rx *rx;
 
 	umad_rmpp_key_of(&key, agent, rwc);
 	spin_lock(&agent->file->lock);
 	rx = rx_find(agent->file, &key);
+	if (rx && answers_another(rx, packet)) {
+		umad_rmpp_rx_unlist(rx);
+		old = rx;
+		rx = NULL;
+	}
 	spin_unlock(&agent->file->lock);
+	if (old) {
+		/* The table's, and ours. */
+		umad_rmpp_rx_put(old);
+		umad_rmpp_rx_put(old);
+	}
 	if (!rx)
 		rx = umad_rmpp_rx_begin(agent, rwc, packet, &key);
 	if (!rx)

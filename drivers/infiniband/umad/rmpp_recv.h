@@ -116,6 +116,11 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
 					const struct rmpp_packet *packet,
 					const struct umad_rmpp_key *key);
+struct umad_send *umad_rmpp_find_send(struct umad_agent *agent,
+				      const struct umad_txn_key *key,
+				      const struct umad_rmpp_key *from);
+struct umad_send *umad_rmpp_find_request(struct umad_agent *agent,
+					 const struct umad_rmpp_key *from);
 void umad_rmpp_end_for_ever(struct umad_send *send, u8 status, bool *finish);
 void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_answer_work(struct work_struct *work);

@@ -406,16 +406,11 @@ static struct umad_send *find_send(struct umad_agent *agent,
 		/* Its receiver has turned the bit (IBA 13.6.2). */
 		.response = !ib_response_mad(mad),
 	};
-	struct umad_txn_dest dest = { .lid = from->lid, .grh = from->grh };
-	struct umad_send *send = NULL;
-	struct umad_txn *txn;
+	struct umad_send *send;
 
 	lockdep_assert_held(&agent->file->lock);
-	memcpy(dest.gid, from->gid, sizeof(dest.gid));
-	txn = umad_txn_find_to(&agent->file->txns, &key, &dest);
-	if (txn)
-		send = container_of(txn, struct umad_send, txn);
-	if (!send || send->agent != agent || !send->rmpp)
+	send = umad_rmpp_find_send(agent, &key, from);
+	if (!send || !send->rmpp)
 		return NULL;
 	umad_send_get(send);
 	return send;

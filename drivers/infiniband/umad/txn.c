@@ -281,6 +281,51 @@ struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_find_to);
 
+/* So many of one key are looked at: a program may have any number. */
+#define NEAR_MAX	16
+
+/* A node of InfiniBand may answer by another of its GIDs, or without one. */
+static bool is_near(const struct umad_txn_dest *a, const struct umad_txn_dest *b)
+{
+	if (a->lid && a->lid == b->lid)
+		return true;
+	return a->grh && b->grh && !memcmp(a->gid, b->gid, sizeof(a->gid));
+}
+
+/**
+ * umad_txn_find_near() - which send to that node is this about?
+ * @table: of the file
+ * @key: of the MAD that was sent
+ * @dest: where the packet came from; its LID means something
+ *
+ * The one to that very destination if there is one; else one that has its LID or
+ * its GID.
+ * Context: process, the table's lock held; does not sleep.
+ * Return: a transaction in state UMAD_TXN_WAIT or UMAD_TXN_SEND, or NULL.
+ */
+struct umad_txn *umad_txn_find_near(struct umad_txn_table *table,
+				    const struct umad_txn_key *key,
+				    const struct umad_txn_dest *dest)
+{
+	struct umad_txn *txn = umad_txn_find_to(table, key, dest);
+	const struct probe probe = { .key = key };
+	unsigned int looked_at = 0;
+	struct rb_node *node;
+
+	if (txn)
+		return txn;
+	node = rb_find_first(&probe, &table->tree, compare_key);
+	for (; node && looked_at++ < NEAR_MAX; node = rb_next(node)) {
+		txn = rb_entry(node, struct umad_txn, node);
+		if (compare_key(&probe, node))
+			break;
+		if (is_near(&txn->dest, dest))
+			return txn;
+	}
+	return NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_find_near);
+
 /**
  * umad_txn_wait_until() - give a waiting transaction its last deadline
  * @table: of the file

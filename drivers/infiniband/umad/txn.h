@@ -153,6 +153,9 @@ struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,
 struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
 				  const struct umad_txn_key *key,
 				  const struct umad_txn_dest *dest);
+struct umad_txn *umad_txn_find_near(struct umad_txn_table *table,
+				    const struct umad_txn_key *key,
+				    const struct umad_txn_dest *dest);
 void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 			 ktime_t expires);
 void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,

@@ -188,6 +188,24 @@ void txn_attempt_done(struct txn_env *env, struct umad_txn *txn)
 }
 
 /**
+ * txn_find_near() - umad_txn_find_near()
+ * @env: of the test
+ * @like: has the key and the destination that are looked for
+ *
+ * Context: process.
+ * Return: as umad_txn_find_near().
+ */
+struct umad_txn *txn_find_near(struct txn_env *env, const struct umad_txn *like)
+{
+	struct umad_txn *txn;
+
+	spin_lock(&env->lock);
+	txn = umad_txn_find_near(&env->table, &like->key, &like->dest);
+	spin_unlock(&env->lock);
+	return txn;
+}
+
+/**
  * txn_wait_until() - umad_txn_wait_until()
  * @env: of the test
  * @txn: waits

@@ -38,6 +38,8 @@ struct umad_txn *txn_find(struct txn_env *env, u64 tid, u8 mgmt_class);
 struct umad_txn *txn_expired(struct txn_env *env);
 ktime_t txn_next_deadline(struct txn_env *env);
 struct umad_txn *txn_find_to(struct txn_env *env, const struct umad_txn *like);
+struct umad_txn *txn_find_near(struct txn_env *env,
+			       const struct umad_txn *like);
 void txn_wait_until(struct txn_env *env, struct umad_txn *txn, ktime_t expires);
 void txn_attempt_done(struct txn_env *env, struct umad_txn *txn);
 enum umad_txn_action txn_step(struct txn_env *env, struct umad_txn *txn,

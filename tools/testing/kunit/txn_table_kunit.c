@@ -229,6 +229,35 @@ static void txn_find_waits_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->table.count, 0);
 }
 
+/* That very destination first, then its LID or its GID. */
+static void txn_find_near_destination(struct kunit *test)
+{
+	const struct dup_send to_lid = RESPONSE(7, 3, LID(1));
+	const struct dup_send to_gid = RESPONSE(7, 3, GID(1, 1));
+	const struct dup_send other_gid = RESPONSE(7, 3, GID(2, 1));
+	const struct dup_send other_lid = RESPONSE(7, 3, GID(1, 2));
+	const struct dup_send neither = RESPONSE(7, 3, GID(2, 2));
+	const struct dup_send no_lids = RESPONSE(7, 3, GID(2, 0));
+	struct umad_txn *lid = make(test, &to_lid);
+	struct umad_txn *gid = make(test, &to_gid);
+	struct txn_env *env = test->priv;
+
+	KUNIT_ASSERT_EQ(test, txn_add(env, gid, true), 0);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_near(env, lid), gid);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_near(env, make(test, &other_gid)),
+			    gid);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_near(env, make(test, &other_lid)),
+			    gid);
+	KUNIT_EXPECT_NULL(test, txn_find_near(env, make(test, &neither)));
+	KUNIT_EXPECT_NULL(test, txn_find_near(env, make(test, &no_lids)));
+	KUNIT_ASSERT_EQ(test, txn_add(env, lid, true), 0);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_near(env, make(test, &to_lid)), lid);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find_near(env, make(test, &to_gid)), gid);
+	txn_step(env, lid, UMAD_TXN_EV_CANCEL);
+	txn_step(env, gid, UMAD_TXN_EV_CANCEL);
+	KUNIT_EXPECT_EQ(test, env->table.count, 0);
+}
+
 /* By its own key and destination, whether it expects a response or not. */
 static void txn_find_destination(struct kunit *test)
 {
@@ -426,6 +455,7 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(txn_find_key),
 	KUNIT_CASE(txn_find_waits_only),
 	KUNIT_CASE(txn_find_destination),
+	KUNIT_CASE(txn_find_near_destination),
 	KUNIT_CASE(txn_equal_keys),
 	KUNIT_CASE(txn_equal_keys_cost),
 	KUNIT_CASE(txn_many),
