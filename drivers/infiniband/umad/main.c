@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include "device.h"
 #include "queues.h"
+#include "segbuf.h"
 #include "stats.h"
 #include "sysfs.h"
 
@@ -84,6 +85,7 @@ static void __exit umad_exit(void)
 	ib_unregister_client(&umad_client);
 	umad_debugfs_exit();
 	umad_queues_exit();
+	umad_segbuf_exit();
 	class_unregister(&umad_class);
 	umad_chrdev_exit();
 }

@@ -43,7 +43,7 @@ const struct rhashtable_params umad_rmpp_rx_params = {
  */
 void umad_rx_msg_release(struct umad_msg *msg)
 {
-	umad_segbuf_free(msg->body);
+	umad_segbuf_free_soon(msg->body);
 	kfree(container_of(msg, struct umad_rx_msg, msg));
 }
 

@@ -7,6 +7,7 @@
 #ifndef UMAD_SEGBUF_H
 #define UMAD_SEGBUF_H
 
+#include <linux/llist.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 
@@ -15,11 +16,13 @@
  * @pages: by offset / PAGE_SIZE
  * @bytes: memory that the pages take
  * @gfp: how more is allocated, constant
+ * @free_node: among those that a work is to free
  */
 struct umad_segbuf {
 	struct xarray pages;
 	size_t bytes;
 	gfp_t gfp;
+	struct llist_node free_node;
 };
 
 struct umad_segbuf *umad_segbuf_alloc(gfp_t gfp);
@@ -32,5 +35,9 @@ void umad_segbuf_read(const struct umad_segbuf *buf, size_t offset,
 		      void *data, size_t len);
 int umad_segbuf_read_user(const struct umad_segbuf *buf, size_t offset,
 			  void __user *data, size_t len);
+
+/* segbuf_free.c */
+void umad_segbuf_free_soon(struct umad_segbuf *buf);
+void umad_segbuf_exit(void);
 
 #endif /* UMAD_SEGBUF_H */
