@@ -171,6 +171,7 @@ void umad_rmpp_destroy(struct umad_rmpp *rmpp)
 	cancel_delayed_work_sync(&rmpp->work);
 	WARN_ON_ONCE(rmpp->joining || !RB_EMPTY_ROOT(&rmpp->peers) ||
 		     rmpp->lingering_count ||
+		     atomic64_read(&rmpp->sending_bytes) ||
 		     timerqueue_getnext(&rmpp->timers));
 	rhashtable_destroy(&rmpp->receivers);
 }

@@ -44,6 +44,7 @@ struct umad_rmpp_timer {
  * @joining_bytes: memory of messages that are being joined
  * @joining: how many those are
  * @lingering_count: how many are in @lingering
+ * @sending_bytes: memory of messages that are being sent; no lock
  * @timers: deadlines of all engines
  * @work: runs at the first of them
  * @armed: when @work will run, or KTIME_MAX
@@ -57,6 +58,7 @@ struct umad_rmpp {
 	u64 joining_bytes;
 	unsigned int joining;
 	unsigned int lingering_count;
+	atomic64_t sending_bytes;
 	struct timerqueue_head timers;
 	struct delayed_work work;
 	ktime_t armed;

@@ -6,7 +6,9 @@
 #include <linux/types.h>
 #include "rmpp_limits.h"
 
+#include <linux/fs.h>
 #include <linux/lockdep.h>
+#include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/time64.h>
 #include "agent.h"
@@ -50,10 +52,26 @@ module_param(rmpp_peer_transfers, uint, 0644);
 MODULE_PARM_DESC(rmpp_peer_transfers,
 		 "RMPP messages that one peer sends to one file unasked (default: 256)");
 
+/*
+ * Of what is written faster than it is sent, no more than in-tree receivers wait
+ * for, which is 40 s in all, is worth keeping: 400 MB at 50,000 segments a second.
+ */
+static unsigned long rmpp_send_bytes = 1024UL << 20;
+module_param(rmpp_send_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_send_bytes,
+		 "Bytes of RMPP messages being sent by one file (default: 1 GiB)");
+
 /* A message is not evicted before it has been idle for so long. */
 #define IDLE_EVICT	NSEC_PER_SEC
 /* Peers that are looked at for such a one. */
 #define EVICT_PEERS	8
+
+/*
+ * No read() or write() moves more than MAX_RW_COUNT, and a message that no read()
+ * can take would stop a file's queue. Less a page, for headers and the rest of a
+ * segment.
+ */
+#define MESSAGE_MAX	(MAX_RW_COUNT - PAGE_SIZE)
 
 /**
  * umad_rmpp_max_message() - how long a message may be
@@ -63,7 +81,7 @@ MODULE_PARM_DESC(rmpp_peer_transfers,
  */
 size_t umad_rmpp_max_message(void)
 {
-	return READ_ONCE(rmpp_max_message);
+	return min_t(size_t, READ_ONCE(rmpp_max_message), MESSAGE_MAX);
 }
 
 /* What there is too much of. */
@@ -258,4 +276,37 @@ void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
 	rx->charged = 0;
 	umad_rmpp_peer_put(file, rx->peer);
 	rx->peer = NULL;
+}
+
+/**
+ * umad_rmpp_send_charge() - a message is to be sent
+ * @file: that sends it
+ * @bytes: of its data
+ *
+ * Context: any.
+ * Return: what umad_rmpp_send_uncharge() is to give back; -ENOMEM if the messages
+ * of the file that are not sent yet take too much.
+ */
+ssize_t umad_rmpp_send_charge(struct umad_file *file, size_t bytes)
+{
+	u64 limit = READ_ONCE(rmpp_send_bytes);
+
+	bytes = PAGE_ALIGN(bytes);
+	if (atomic64_add_return(bytes, &file->rmpp.sending_bytes) <= limit)
+		return bytes;
+	atomic64_sub(bytes, &file->rmpp.sending_bytes);
+	umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_SEND_REFUSED);
+	return -ENOMEM;
+}
+
+/**
+ * umad_rmpp_send_uncharge() - a message needs no memory any more
+ * @file: that has sent it
+ * @charged: what umad_rmpp_send_charge() returned
+ *
+ * Context: any.
+ */
+void umad_rmpp_send_uncharge(struct umad_file *file, size_t charged)
+{
+	atomic64_sub(charged, &file->rmpp.sending_bytes);
 }

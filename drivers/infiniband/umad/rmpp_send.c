@@ -5,8 +5,7 @@
 #include <linux/err.h>
 #include <linux/limits.h>
 #include <linux/lockdep.h>
-#include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/time64.h>
 #include "agent.h"
 #include "ah.h"
 #include "device.h"
@@ -16,65 +15,8 @@
 #include "segbuf.h"
 #include "send.h"
 
-/**
- * umad_rmpp_tx_create() - a message that a program has written
- * @head: its MAD and RMPP header, as copied in before: 36 bytes
- * @mad: the program's, from the MAD header on
- * @len: bytes of @mad, checked against the bound of a message
- *
- * Context: process; sleeps, for as long as the program's page faults take.
- * Return: the message; -EINVAL when it ends within the class's header;
- * -EFAULT; -ENOMEM.
- */
-struct umad_rmpp_tx *umad_rmpp_tx_create(const void *head,
-					 const void __user *mad, size_t len)
-{
-	const struct ib_mad_hdr *mad_hdr = head;
-	size_t hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
-	struct umad_rmpp_tx *tx;
-	int ret = -ENOMEM;
-
-	if (len < hdr_len)
-		return ERR_PTR(-EINVAL);
-	tx = kzalloc(sizeof(*tx), GFP_KERNEL_ACCOUNT);
-	if (!tx)
-		return ERR_PTR(ret);
-	/* One try: a program that wants more than there is is told at once. */
-	tx->data = umad_segbuf_alloc(GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
-				     __GFP_NOWARN);
-	if (!tx->data)
-		goto err;
-
-	tx->data_len = len - hdr_len;
-	tx->response_window = 1;
-	timerqueue_init(&tx->timer.node);
-	memcpy(tx->head, head, IB_MGMT_RMPP_HDR);
-	ret = -EFAULT;
-	if (copy_from_user(tx->head + IB_MGMT_RMPP_HDR, mad + IB_MGMT_RMPP_HDR,
-			   hdr_len - IB_MGMT_RMPP_HDR))
-		goto err;
-	ret = umad_segbuf_write_user(tx->data, mad + hdr_len, tx->data_len);
-	if (ret)
-		goto err;
-	return tx;
-err:
-	umad_rmpp_tx_free(tx);
-	return ERR_PTR(ret);
-}
-
-/**
- * umad_rmpp_tx_free() - give a message back
- * @tx: consumed; NULL is nothing
- *
- * Context: process; may sleep.
- */
-void umad_rmpp_tx_free(struct umad_rmpp_tx *tx)
-{
-	if (!tx)
-		return;
-	umad_segbuf_free(tx->data);
-	kfree(tx);
-}
+/* The turn-around ACK that could not be posted is tried again after so long. */
+#define TURN_AGAIN	(100 * NSEC_PER_MSEC)
 
 /**
  * umad_rmpp_tx_mad() - the MAD header of a message
@@ -244,6 +186,14 @@ static bool is_active(const struct umad_send *send)
 				       send->txn.state == UMAD_TXN_SEND);
 }
 
+/* When its timer is to run next. */
+static u64 next_deadline(const struct umad_send *send)
+{
+	if (!is_active(send))
+		return U64_MAX;
+	return min(rmpp_tx_deadline(&send->rmpp->engine), send->rmpp->turn_at);
+}
+
 /**
  * umad_rmpp_tx_pump() - hand to ib_core what may be sent now
  * @send: with a message; inside the agent's gate, or in a handler of ib_core;
@@ -283,8 +233,7 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RESENT,
 		      tx->engine.resent - resent);
 	tx->pumping = false;
-	umad_rmpp_set_timer(file, &tx->timer, is_active(send) ?
-			    rmpp_tx_deadline(&tx->engine) : U64_MAX);
+	umad_rmpp_set_timer(file, &tx->timer, next_deadline(send));
 out:
 	spin_unlock(&file->lock);
 }
@@ -313,9 +262,17 @@ static void wait_for_response(struct umad_send *send, ktime_t now)
 	umad_send_arm(send->file, now);
 }
 
+/* A response may come, and ib_core would drop it. */
+static bool wants_placeholder(const struct umad_send *send)
+{
+	return is_active(send) && send->txn.state == UMAD_TXN_WAIT &&
+	       !send->waiting && !send->rmpp->answered;
+}
+
 /*
  * The turn-around ACK (IBA 13.6.6.3): now they send and we receive. It stays
- * in ib_core to catch a response of one MAD.
+ * in ib_core to catch a response of one MAD. If it could not be posted, it is
+ * again: without a deadline nothing else would make that good.
  */
 static void turn_around(struct umad_send *send)
 {
@@ -330,6 +287,13 @@ static void turn_around(struct umad_send *send)
 	memcpy(mad, tx->head, tx->layout.hdr);
 	rmpp_format((struct ib_rmpp_mad *)mad, &packet);
 	umad_send_post(send, mad, tx->layout.hdr, false);
+	spin_lock(&send->file->lock);
+	if (wants_placeholder(send)) {
+		tx->turn_at = ktime_get_ns() + TURN_AGAIN;
+		umad_rmpp_set_timer(send->file, &tx->timer,
+				    next_deadline(send));
+	}
+	spin_unlock(&send->file->lock);
 }
 
 static void acked(struct umad_send *send, ktime_t now, bool *finish)
@@ -389,9 +353,19 @@ static void settle(struct umad_send *send)
  */
 void umad_rmpp_tx_timer(struct umad_send *send)
 {
+	struct umad_rmpp_tx *tx = send->rmpp;
+	u64 now = ktime_get_ns();
+	bool turn = false;
+
 	spin_lock(&send->file->lock);
-	rmpp_tx_timer(&send->rmpp->engine, ktime_get_ns());
+	rmpp_tx_timer(&tx->engine, now);
+	if (now >= tx->turn_at) {
+		tx->turn_at = U64_MAX;
+		turn = wants_placeholder(send);
+	}
 	spin_unlock(&send->file->lock);
+	if (turn)
+		turn_around(send);
 	settle(send);
 }
 
@@ -489,6 +463,7 @@ void umad_rmpp_tx_answered(struct umad_send *send)
 	if (!tx)
 		return;
 	spin_lock(&send->file->lock);
+	tx->answered = true;
 	if (is_active(send) && tx->engine.state == RMPP_TX_SENDING &&
 	    send->txn.state == UMAD_TXN_WAIT) {
 		tx->engine.state = RMPP_TX_ACKED;

@@ -30,6 +30,7 @@ static const char * const stat_names[UMAD_STAT_COUNT] = {
 	[UMAD_STAT_READ_SHORT] = "read_short",
 	[UMAD_STAT_RMPP_SENT] = "rmpp_sent",
 	[UMAD_STAT_RMPP_UNDELIVERED] = "rmpp_undelivered",
+	[UMAD_STAT_RMPP_SEND_REFUSED] = "rmpp_send_refused",
 	[UMAD_STAT_RMPP_RESENT] = "rmpp_resent",
 	[UMAD_STAT_RMPP_RECEIVED] = "rmpp_received",
 	[UMAD_STAT_RMPP_UNRECEIVED] = "rmpp_unreceived",

@@ -31,6 +31,8 @@ struct umad_port;
  * @UMAD_STAT_READ_SHORT: reads whose buffer was too short for the MAD
  * @UMAD_STAT_RMPP_SENT: messages that their receiver has whole
  * @UMAD_STAT_RMPP_UNDELIVERED: messages that it will not get, or will not answer
+ * @UMAD_STAT_RMPP_SEND_REFUSED: messages whose write failed as the file's messages
+ *	being sent take too much memory
  * @UMAD_STAT_RMPP_RESENT: segments sent more than once
  * @UMAD_STAT_RMPP_RECEIVED: messages queued for read()
  * @UMAD_STAT_RMPP_UNRECEIVED: messages begun, not refused, and not completed
@@ -59,6 +61,7 @@ enum umad_stat {
 	UMAD_STAT_READ_SHORT,
 	UMAD_STAT_RMPP_SENT,
 	UMAD_STAT_RMPP_UNDELIVERED,
+	UMAD_STAT_RMPP_SEND_REFUSED,
 	UMAD_STAT_RMPP_RESENT,
 	UMAD_STAT_RMPP_RECEIVED,
 	UMAD_STAT_RMPP_UNRECEIVED,

@@ -15,6 +15,7 @@
 static const char * const params[] = {
 	"rmpp_max_message", "rmpp_file_bytes", "rmpp_port_bytes",
 	"rmpp_file_transfers", "rmpp_port_transfers", "recv_budget",
+	"rmpp_send_bytes",
 };
 
 FIXTURE(bounds) {
@@ -265,6 +266,60 @@ TEST_F(bounds, longest_message_received)
 	ASSERT_EQ(0, rest(self, 3, 40));
 	ASSERT_LT(0, rmpp_msg_read(self->srv, &self->got, HDR_NEW, SOON));
 	EXPECT_TRUE(rmpp_msg_has(&self->got, 40 * SEG, 3));
+}
+
+/* No read() could take it; and write() would take the first 2 GiB of it. */
+TEST_F(bounds, no_message_is_longer_than_a_read)
+{
+	ASSERT_LT(0, rmpp_param_set("rmpp_max_message", 3l << 30));
+	self->raw.tid = 1;
+	ASSERT_EQ(0, raw_data(&self->raw, 1, 0, (1u << 31) / SEG * RMPP_PAYLOAD));
+	ASSERT_EQ(0, raw_recv(&self->raw, &self->pkt, SOON));
+	EXPECT_EQ(RMPP_STOP, self->pkt.type);
+	EXPECT_EQ(RMPP_RESX, self->pkt.status);
+	/* Just below it may begin. */
+	self->raw.tid = 2;
+	ASSERT_EQ(0, raw_data(&self->raw, 1, 0,
+			      ((1u << 31) / SEG - 100) * RMPP_PAYLOAD));
+	ASSERT_EQ(0, raw_recv(&self->raw, &self->pkt, SOON));
+	EXPECT_EQ(RMPP_ACK, self->pkt.type);
+}
+
+/* What a program writes faster than it is taken. */
+TEST_F(bounds, bytes_being_sent)
+{
+	long refused = umad_counter(&self->port, "rmpp_send_refused");
+	int i, written = 0;
+
+	ASSERT_LT(0, rmpp_param_set("rmpp_send_bytes", 100000));
+	/* Nobody serves this method: nobody acknowledges. */
+	for (i = 0; i < 4; i++) {
+		rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+			      METHOD_NOBODY, i, 40000, i);
+		rmpp_user_hdr(&self->msg)->timeout_ms = 500;
+		if (rmpp_msg_write(self->fd, &self->msg) > 0)
+			written++;
+		else
+			EXPECT_EQ(-ENOMEM, rmpp_msg_write(self->fd,
+							  &self->msg));
+	}
+	EXPECT_EQ(2, written);
+	EXPECT_LE(refused + 4, umad_counter(&self->port, "rmpp_send_refused"));
+	/* Another file is not concerned. */
+	init(self, 9, 40000);
+	EXPECT_LT(0, rmpp_msg_write(self->srv2, &self->msg));
+	/* Given up, and their memory given back. */
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(TIMED_OUT_LEN, rmpp_msg_read(self->fd, &self->got,
+						       HDR_NEW, SOON));
+	sleep_ms(50);
+	for (i = 4; i < 10; i++) {
+		init(self, i, 90000);
+		ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+		ASSERT_LT(0, rmpp_msg_read(self->srv, &self->got, HDR_NEW,
+					   SOON));
+		sleep_ms(50);
+	}
 }
 
 static int reopen_with_budget(FIXTURE_DATA(bounds) *self, long budget)

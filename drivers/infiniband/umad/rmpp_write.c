@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A message to be sent, from when a program writes it. */
+#include <linux/types.h>
+#include "rmpp_send.h"
+
+#include <linux/err.h>
+#include <linux/limits.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_mad.h>
+#include "rmpp_limits.h"
+#include "segbuf.h"
+
+/**
+ * umad_rmpp_tx_create() - a message that a program has written
+ * @file: that the program has written to
+ * @head: its MAD and RMPP header, as copied in before: 36 bytes
+ * @mad: the program's, from the MAD header on
+ * @len: bytes of @mad, checked against the bound of a message
+ *
+ * Context: process; sleeps, for as long as the program's page faults take.
+ * Return: the message; -EINVAL when it ends within the class's header;
+ * -EFAULT; -ENOMEM, also when the file's messages take more than they may.
+ */
+struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
+					 const void *head,
+					 const void __user *mad, size_t len)
+{
+	const struct ib_mad_hdr *mad_hdr = head;
+	size_t hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
+	struct umad_rmpp_tx *tx;
+	ssize_t charged;
+	int ret = -ENOMEM;
+
+	if (len < hdr_len)
+		return ERR_PTR(-EINVAL);
+	tx = kzalloc(sizeof(*tx), GFP_KERNEL_ACCOUNT);
+	if (!tx)
+		return ERR_PTR(ret);
+	/* One try: a program that wants more than there is is told at once. */
+	tx->data = umad_segbuf_alloc(GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
+				     __GFP_NOWARN);
+	if (!tx->data)
+		goto err;
+
+	charged = umad_rmpp_send_charge(file, len - hdr_len);
+	if (charged < 0)
+		goto err;
+	tx->file = file;
+	tx->charged = charged;
+
+	tx->data_len = len - hdr_len;
+	tx->response_window = 1;
+	tx->turn_at = U64_MAX;
+	timerqueue_init(&tx->timer.node);
+	memcpy(tx->head, head, IB_MGMT_RMPP_HDR);
+	ret = -EFAULT;
+	if (copy_from_user(tx->head + IB_MGMT_RMPP_HDR, mad + IB_MGMT_RMPP_HDR,
+			   hdr_len - IB_MGMT_RMPP_HDR))
+		goto err;
+	ret = umad_segbuf_write_user(tx->data, mad + hdr_len, tx->data_len);
+	if (ret)
+		goto err;
+	return tx;
+err:
+	umad_rmpp_tx_free(tx);
+	return ERR_PTR(ret);
+}
+
+/**
+ * umad_rmpp_tx_free() - give a message back
+ * @tx: consumed; NULL is nothing
+ *
+ * Context: process; may sleep.
+ */
+void umad_rmpp_tx_free(struct umad_rmpp_tx *tx)
+{
+	if (!tx)
+		return;
+	if (tx->file)
+		umad_rmpp_send_uncharge(tx->file, tx->charged);
+	umad_segbuf_free_soon(tx->data);
+	kfree(tx);
+}
