@@ -188,14 +188,18 @@ static void control_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
  * @hdr: its queue pair and P_Key index
  * @head: MAD and class header
  * @packet: RMPP header
+ * @done: called when ib_core has done with it; NULL if nobody wants to know
+ * @owner: for @done
  *
  * One that cannot be sent is as good as lost on the way.
  * Context: process; may sleep; hold no lock.
+ * Return: 0 if it was posted, and @done will be called; else an errno.
  */
-void umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
-			    const struct ib_user_mad_hdr *hdr,
-			    const struct ib_mad_hdr *head,
-			    const struct rmpp_packet *packet)
+int umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
+			   const struct ib_user_mad_hdr *hdr,
+			   const struct ib_mad_hdr *head,
+			   const struct rmpp_packet *packet, umad_done_fn done,
+			   void *owner)
 {
 	size_t len = ib_get_mad_data_offset(head->mgmt_class);
 	const struct umad_post post = {
@@ -207,17 +211,20 @@ void umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
 		.head_len = len,
 		.len = len,
 		.gfp = UMAD_POST_NOWAIT,
-		.done = control_done,
-		.owner = ah,
+		.done = done ?: control_done,
+		.owner = done ? owner : ah,
 	};
 	struct ib_mad_send_buf *buf;
+	int ret;
 
 	buf = umad_post_build(&post);
 	if (IS_ERR(buf))
-		return;
+		return PTR_ERR(buf);
 	rmpp_format(buf->mad, packet);
-	if (ib_post_send_mad(buf, NULL))
+	ret = ib_post_send_mad(buf, NULL);
+	if (ret)
 		umad_post_free(buf, ah);
+	return ret;
 }
 
 /**
@@ -254,7 +261,7 @@ static void stray_work(struct work_struct *work)
 	if (!IS_ERR(ah)) {
 		umad_rmpp_post_control(agent, ah, &stray->hdr,
 				       (struct ib_mad_hdr *)stray->head,
-				       &stray->packet);
+				       &stray->packet, NULL, NULL);
 		umad_ah_put(ah);
 	}
 out:

@@ -13,6 +13,7 @@
 #include <linux/timerqueue.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_user_mad.h>
+#include "post.h"
 #include "rmpp_wire.h"
 
 struct ib_mad_recv_wc;
@@ -70,10 +71,11 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		       const struct ib_mad_recv_wc *rwc);
 void umad_rmpp_set_timer(struct umad_file *file, struct umad_rmpp_timer *timer,
 			 u64 deadline);
-void umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
-			    const struct ib_user_mad_hdr *hdr,
-			    const struct ib_mad_hdr *head,
-			    const struct rmpp_packet *packet);
+int umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
+			   const struct ib_user_mad_hdr *hdr,
+			   const struct ib_mad_hdr *head,
+			   const struct rmpp_packet *packet, umad_done_fn done,
+			   void *owner);
 void umad_rmpp_answer_stray(struct umad_agent *agent,
 			    const struct ib_mad_recv_wc *rwc, u8 type,
 			    u8 status);

@@ -10,9 +10,17 @@
 #include "ah.h"
 #include "device.h"
 #include "file.h"
+#include "post.h"
 #include "queues.h"
 #include "rmpp_limits.h"
 #include "send.h"
+
+/*
+ * ACKs of one message in ib_core. Each tells all, so one more may wait for the
+ * next completion; but the three that tell of a gap must get out as three, for
+ * that is what makes senders mend it.
+ */
+#define ACKS_POSTED_MAX		4
 
 /**
  * umad_rmpp_rx_joined() - a message is joined, or will not be: off the accounts
@@ -68,6 +76,61 @@ static void format_answer(struct umad_rmpp_rx *rx, struct rmpp_packet *packet)
 	};
 }
 
+/* ib_core has done with an ACK: has another become due meanwhile? */
+static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_rmpp_rx *rx = umad_post_owner(buf);
+	struct umad_file *file = rx->agent->file;
+	bool again;
+
+	umad_post_free(buf, rx->ah);
+	spin_lock(&file->lock);
+	rx->acks_posted--;
+	again = rx->ack_due && !rx->agent->dying &&
+		rx->engine.state != RMPP_RX_DEAD;
+	rx->ack_due = false;
+	spin_unlock(&file->lock);
+	if (again)
+		umad_rmpp_rx_answer(rx);
+	umad_rmpp_rx_put(rx);
+}
+
+static void ack_not_posted(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	spin_lock(&file->lock);
+	rx->acks_posted--;
+	spin_unlock(&file->lock);
+	umad_rmpp_rx_put(rx);
+}
+
+/* To be sent now? Else a work of its own, or a completion, sees to it. */
+static bool may_answer(struct umad_rmpp_rx *rx)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (rx->silent)
+		return false;
+	if (!rx->ah) {
+		if (!rx->work_queued && umad_gate_enter(&rx->agent->gate)) {
+			rx->work_queued = true;
+			umad_rmpp_rx_get(rx);
+			queue_work(umad_addr_wq, &rx->work);
+		}
+		return false;
+	}
+	/* STOP or ABORT comes once, and is the last. */
+	if (rx->engine.state == RMPP_RX_DEAD)
+		return true;
+	if (rx->acks_posted >= ACKS_POSTED_MAX) {
+		rx->ack_due = true;
+		umad_stat_inc(&rx->agent->file->port->stats,
+			      UMAD_STAT_RMPP_ACKS_MERGED);
+		return false;
+	}
+	return true;
+}
+
 /**
  * umad_rmpp_rx_answer() - send what is due: where we stand, or why it ends
  * @rx: the message; inside its agent's gate, or in a handler of ib_core
@@ -78,27 +141,26 @@ static void format_answer(struct umad_rmpp_rx *rx, struct rmpp_packet *packet)
  */
 void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx)
 {
+	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
 	struct umad_file *file = rx->agent->file;
 	struct rmpp_packet packet;
-	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
+	bool ack;
 
 	spin_lock(&file->lock);
-	if (rx->silent) {
-		spin_unlock(&file->lock);
-		return;
-	}
-	if (!rx->ah) {
-		if (!rx->work_queued && umad_gate_enter(&rx->agent->gate)) {
-			rx->work_queued = true;
-			umad_rmpp_rx_get(rx);
-			queue_work(umad_addr_wq, &rx->work);
-		}
+	if (!may_answer(rx)) {
 		spin_unlock(&file->lock);
 		return;
 	}
 	format_answer(rx, &packet);
+	ack = packet.type == IB_MGMT_RMPP_TYPE_ACK;
+	if (ack) {
+		rx->acks_posted++;
+		umad_rmpp_rx_get(rx);
+	}
 	spin_unlock(&file->lock);
-	umad_rmpp_post_control(rx->agent, rx->ah, &rx->from, head, &packet);
+	if (umad_rmpp_post_control(rx->agent, rx->ah, &rx->from, head, &packet,
+				   ack ? ack_done : NULL, rx) && ack)
+		ack_not_posted(rx);
 }
 
 /**

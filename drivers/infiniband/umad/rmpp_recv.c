@@ -263,6 +263,18 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 	return verdict;
 }
 
+/*
+ * STOP and ABORT are never answered (IBA 13.6.2), nor is what is forgotten. Said
+ * in the section that makes the engine DEAD, or the work that has resolved the
+ * address would answer with why.
+ */
+static void keep_silent(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (verdict == RMPP_RX_GONE)
+		rx->silent = true;
+}
+
 /* Do what the engine says, set its timer, and let it go if it is dead. */
 static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 {
@@ -274,9 +286,6 @@ static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 		umad_rmpp_rx_answer(rx);
 
 	spin_lock(&file->lock);
-	/* STOP and ABORT are never answered (IBA 13.6.2). */
-	if (verdict == RMPP_RX_GONE)
-		rx->silent = true;
 	if (rx->listed && rx->engine.state == RMPP_RX_DEAD) {
 		if (list_empty(&rx->linger_node))
 			umad_rmpp_rx_failed(rx, verdict == RMPP_RX_STOP,
@@ -317,6 +326,7 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 
 	spin_lock(&file->lock);
 	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
+	keep_silent(rx, verdict);
 	if (verdict == RMPP_RX_STORE && rwc->mad_len < rx->engine.layout.hdr)
 		verdict = RMPP_RX_DROP;
 	spin_unlock(&file->lock);
@@ -442,6 +452,7 @@ void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx)
 		verdict = rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
 	else
 		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());
+	keep_silent(rx, verdict);
 	spin_unlock(&file->lock);
 	act(rx, verdict);
 }

@@ -66,6 +66,10 @@ static_assert(sizeof(struct umad_rmpp_key) == 48);
  * @work_queued: and holds a reference and the agent's gate; protected by
  *	&umad_file.lock
  * @listed: in the table and the lists; protected by &umad_file.lock
+ * @acks_posted: ACKs in ib_core, each has a reference; protected by
+ *	&umad_file.lock
+ * @ack_due: another is to be sent when one of those is done; protected by
+ *	&umad_file.lock
  * @silent: the sender has ended it, nothing is answered any more; protected by
  *	&umad_file.lock
  * @from: the header of the first segment, for the program; constant
@@ -96,6 +100,8 @@ struct umad_rmpp_rx {
 	struct work_struct work;
 	bool work_queued;
 	bool listed;
+	unsigned int acks_posted;
+	bool ack_due;
 	bool silent;
 	struct ib_user_mad_hdr from;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);

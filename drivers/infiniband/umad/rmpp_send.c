@@ -248,7 +248,8 @@ static void post_control(struct umad_send *send, u8 type, u8 status)
 	};
 
 	umad_rmpp_post_control(send->agent, send->ah, &send->hdr,
-			       umad_rmpp_tx_mad(send->rmpp), &packet);
+			       umad_rmpp_tx_mad(send->rmpp), &packet, NULL,
+			       NULL);
 }
 
 /* The receiver has it all: the caller's time-out runs, for the response. */

@@ -36,6 +36,7 @@ static const char * const stat_names[UMAD_STAT_COUNT] = {
 	[UMAD_STAT_RMPP_UNRECEIVED] = "rmpp_unreceived",
 	[UMAD_STAT_RMPP_REFUSED] = "rmpp_refused",
 	[UMAD_STAT_RMPP_EVICTED] = "rmpp_evicted",
+	[UMAD_STAT_RMPP_ACKS_MERGED] = "rmpp_acks_merged",
 	[UMAD_STAT_RMPP_STRAY] = "rmpp_stray",
 };
 

@@ -39,6 +39,7 @@ struct umad_port;
  * @UMAD_STAT_RMPP_REFUSED: messages refused with STOP for a bound, when they begin
  *	or later
  * @UMAD_STAT_RMPP_EVICTED: of the refused, those that made room for another
+ * @UMAD_STAT_RMPP_ACKS_MERGED: ACKs not sent, as the next one tells the same
  * @UMAD_STAT_RMPP_STRAY: packets that belong to no message
  * @UMAD_STAT_COUNT: how many there are
  */
@@ -67,6 +68,7 @@ enum umad_stat {
 	UMAD_STAT_RMPP_UNRECEIVED,
 	UMAD_STAT_RMPP_REFUSED,
 	UMAD_STAT_RMPP_EVICTED,
+	UMAD_STAT_RMPP_ACKS_MERGED,
 	UMAD_STAT_RMPP_STRAY,
 	UMAD_STAT_COUNT,
 };

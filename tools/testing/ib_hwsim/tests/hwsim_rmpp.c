@@ -20,6 +20,8 @@
 FIXTURE(peers) {
 	int wire;
 	int fd;			/* agent 0 serves METHOD_TABLE */
+	struct test_port port;	/* the first peer */
+	uint8_t grh[40];	/* of what the peers send, if not 0 */
 	struct ib_hwsim_frame frame, seen;
 	struct rmpp_pkt pkt;
 	struct rmpp_msg msg, got;
@@ -41,6 +43,7 @@ FIXTURE_SETUP(peers)
 		.method = METHOD_TABLE,
 	};
 
+	self->port.lid = PEER;
 	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=0x20"));
 	self->wire = raw_attach(DEVICE, 1);
 	ASSERT_LE(0, self->wire);
@@ -58,6 +61,24 @@ FIXTURE_TEARDOWN(peers)
 	rmpp_msg_free(&self->got);
 }
 
+/* The GID that the port has, as 16 bytes. */
+static int own_gid(uint8_t *gid)
+{
+	unsigned int part;
+	char text[64];
+	int i;
+
+	if (hwsim_sysfs(DEVICE, 1, "gids/0", text, sizeof(text)))
+		return -ENOENT;
+	for (i = 0; i < 8; i++) {
+		if (sscanf(text + 5 * i, "%4x", &part) != 1)
+			return -EINVAL;
+		gid[2 * i] = part >> 8;
+		gid[2 * i + 1] = part;
+	}
+	return 0;
+}
+
 /* One packet from a peer; DATA has the data that belongs there. */
 static int inject(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
 		  uint64_t tid, const struct rmpp_pkt *pkt)
@@ -67,6 +88,10 @@ static int inject(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
 	frame_init(frame, CLASS_RMPP, method, tid);
 	frame->slid = PEER + peer;
 	frame->dlid = LID;
+	if (self->grh[0]) {
+		frame->flags = IB_HWSIM_GRH;
+		memcpy(frame->grh, self->grh, sizeof(frame->grh));
+	}
 	frame_mad(frame)->attr_id = htobe16(0x35);
 	rmpp_put(frame->mad, pkt);
 	frame->mad[36] = 0;
@@ -127,6 +152,112 @@ TEST_F(peers, windows_are_chosen_when_the_ACK_is_sent)
 		TH_LOG("%u segments", sum);
 	}
 	EXPECT_LE(CREDIT / 4, sum);
+}
+
+/* However many ACKs are due, few are in ib_core, and the last one tells all. */
+TEST_F(peers, ACKs_do_not_pile_up_behind_a_slow_send_queue)
+{
+	int i, acks = 0;
+
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 1, 5000));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 1, 5000));
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 2, 5000));
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 2, 5000));
+	while (see(self, WHILE / 4) == RMPP_ACK)
+		acks++;
+	EXPECT_LE(1, acks);
+	EXPECT_GE(8, acks);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	/* What was due is sent now. */
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	EXPECT_EQ(2, self->pkt.seg);
+}
+
+/* A request, plain or of @len bytes, to the first peer; its TID on the wire. */
+static int request(FIXTURE_DATA(peers) *self, size_t len, uint32_t timeout_ms,
+		   uint64_t *tid)
+{
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+		      METHOD_TABLE, 7, len, 7);
+	rmpp_user_hdr(&self->msg)->grh_present = !!self->grh[0];
+	rmpp_user_hdr(&self->msg)->timeout_ms = timeout_ms;
+	if (len <= SEG)
+		rmpp_mad_bytes(&self->msg)[26] = 0;
+	if (rmpp_msg_write(self->fd, &self->msg) < 0)
+		return -EIO;
+	if (see(self, SOON) < 0)
+		return -ETIME;
+	*tid = be64toh(frame_mad(&self->seen)->tid);
+	return 0;
+}
+
+static int peer_acks(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t seg,
+		     uint32_t last)
+{
+	const struct rmpp_pkt pkt = { 1, RMPP_ACK, RMPP_ACTIVE, 0, seg, last };
+
+	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
+}
+
+/* Without it ib_core drops the response, and the request has no deadline. */
+TEST_F(peers, turn_around_ACK_that_could_not_be_sent_is_sent_again)
+{
+	static const struct rmpp_pkt plain;
+	uint64_t tid;
+
+	ASSERT_EQ(0, request(self, 2 * SEG, -1, &tid));
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_EQ(2, self->pkt.seg);
+	ASSERT_EQ(0, set_fail("post_send", "nth 1"));
+	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+	ASSERT_EQ(RMPP_ACK, see(self, 1000));
+	EXPECT_EQ(0, self->pkt.seg);
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &plain));
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	EXPECT_EQ(-ETIME, see(self, WHILE));
+}
+
+/* OpenSM answers by the first GID of its port, whichever it was asked by. */
+TEST_F(peers, response_by_another_GID_of_the_same_LID)
+{
+	uint64_t tid;
+
+	memset(self->port.gid, 0xaa, 16);
+	self->grh[0] = 0x60;
+	self->grh[6] = 0x1b;
+	self->grh[7] = 64;
+	memset(self->grh + 8, 0xbb, 16);
+	ASSERT_EQ(0, own_gid(self->grh + 24));
+	ASSERT_EQ(0, request(self, SEG, 10000, &tid));
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 2));
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_TRUE(rmpp_msg_has(&self->got, 2 * SEG, tid));
+}
+
+TEST_F(peers, response_by_another_LID_and_GID_is_not_taken)
+{
+	uint64_t tid;
+
+	memset(self->port.gid, 0xaa, 16);
+	self->grh[0] = 0x60;
+	self->grh[6] = 0x1b;
+	self->grh[7] = 64;
+	memset(self->grh + 8, 0xbb, 16);
+	ASSERT_EQ(0, own_gid(self->grh + 24));
+	ASSERT_EQ(0, request(self, SEG, 10000, &tid));
+	ASSERT_EQ(0, data(self, 1, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
+	EXPECT_EQ(-ETIME, see(self, WHILE));
+	/* The GID alone is enough, too: another LID of the node. */
+	memset(self->grh + 8, 0xaa, 16);
+	ASSERT_EQ(0, data(self, 1, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
+	EXPECT_EQ(RMPP_ACK, see(self, SOON));
 }
 
 TEST_HARNESS_MAIN
