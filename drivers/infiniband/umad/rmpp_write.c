@@ -37,7 +37,7 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
 	tx = kzalloc(sizeof(*tx), GFP_KERNEL_ACCOUNT);
 	if (!tx)
 		return ERR_PTR(ret);
-	/* One try: a program that wants more than there is is told at once. */
+	/* One try: whoever wants more than there is hears so at once. */
 	tx->data = umad_segbuf_alloc(GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
 				     __GFP_NOWARN);
 	if (!tx->data)

@@ -2,10 +2,11 @@
 /* Long messages, given back where nobody waits for it. */
 #include "segbuf.h"
 
+#include <linux/sizes.h>
 #include <linux/workqueue.h>
 
 /* Freed by a work if it takes more: 65,536 pages take 10 ms. */
-#define FREE_AT_ONCE	(1UL << 20)
+#define FREE_AT_ONCE	SZ_1M
 static LLIST_HEAD(to_free);
 
 static void free_work(struct work_struct *work)

@@ -155,7 +155,7 @@ TEST_F(peers, windows_are_chosen_when_the_ACK_is_sent)
 }
 
 /* However many ACKs are due, few are in ib_core, and the last one tells all. */
-TEST_F(peers, ACKs_do_not_pile_up_behind_a_slow_send_queue)
+TEST_F(peers, acks_do_not_pile_up_behind_a_slow_send_queue)
 {
 	int i, acks = 0;
 

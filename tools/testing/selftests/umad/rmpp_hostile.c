@@ -270,7 +270,7 @@ TEST_F(hostile, many_messages_of_one_peer_leave_the_window_to_others)
 	EXPECT_LE(32, self->pkt.len - self->pkt.seg);
 }
 
-/* A message that says how short it is is not granted more. */
+/* A message that tells its length is not granted more than that. */
 TEST_F(hostile, short_message_is_granted_what_it_needs)
 {
 	ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], 1, 5, &self->pkt));
