@@ -65,6 +65,19 @@ static const struct attack_kind *any_kind(struct attack *attack)
 }
 
 /*
+ * ib_core answers a Get or Set that is for nobody itself, and while it resolves
+ * the address the port takes nothing, a second long.
+ */
+static bool stalls_ib_core(const struct attack *attack,
+			   const struct ib_hwsim_frame *frame)
+{
+	uint8_t method = frame->mad[3];
+
+	return (method == 0x01 || method == 0x02) &&
+	       !wire_is_reachable(attack->wire, frame);
+}
+
+/*
  * What a subnet manager may do to a port, up to taking it down, is no attack on
  * this module. And a packet "from the port" could be one of the pair's.
  */
@@ -77,9 +90,10 @@ static void restrain(struct attack *attack, struct ib_hwsim_frame *frame)
 	if ((mad->mgmt_class == 0x01 || mad->mgmt_class == 0x81) &&
 	    (mad->method & ~METHOD_RESP) == 0x02)
 		mad->method ^= 0x03;
-	if (wire_is_from_own(attack->wire, frame)) {
-		wire_from_peer(attack->wire, frame, rnd(&attack->rng, PEERS),
-			       grh);
+	if (wire_is_from_own(attack->wire, frame) ||
+	    stalls_ib_core(attack, frame)) {
+		wire_from_peer(attack->wire, frame,
+			       rnd(&attack->rng, PEERS - SILENT_PEERS), grh);
 		frame->src_qp = qp[0];
 		frame->dest_qp = qp[1];
 	}

@@ -19,6 +19,7 @@
 
 #define WORKERS		4
 #define PEERS		48	/* nodes that are not there */
+#define SILENT_PEERS	4	/* of them, the last: RoCE cannot resolve them */
 
 /* Of the pair alone; OUI where the class has one. */
 #define GOOD_CLASS	0x30

@@ -72,13 +72,13 @@ static int read_mac(const char *netdev, uint8_t mac[6])
 	return 0;
 }
 
-/* The last four peers do not answer: their address takes a second to fail. */
+/* The silent ones do not answer: their address takes a second to fail. */
 static int add_neighbours(const struct wire *wire)
 {
 	char command[160];
 	int peer;
 
-	for (peer = 0; peer < PEERS - 4; peer++) {
+	for (peer = 0; peer < PEERS - SILENT_PEERS; peer++) {
 		snprintf(command, sizeof(command),
 			 "ip -6 neigh replace fd00::%x lladdr %02x:%02x:%02x:%02x:%02x:%02x dev "
 			 NEAR " nud permanent", PEER_LID + peer,

@@ -172,6 +172,18 @@ int wire_peer_of(const struct wire *wire, const struct ib_hwsim_frame *frame)
 	return frame->dlid - PEER_LID;
 }
 
+/* Can the port find out where to answer? Otherwise that takes a second. */
+bool wire_is_reachable(const struct wire *wire,
+		       const struct ib_hwsim_frame *frame)
+{
+	int peer;
+
+	if (wire->kind != WIRE_ROCE)
+		return true;
+	peer = peer_of_gid(wire, frame->grh + GRH_SGID);
+	return peer >= 0 && peer < PEERS - SILENT_PEERS;
+}
+
 static bool is_own_lid(uint32_t lid)
 {
 	return lid >= OWN_LID && lid < OWN_LID + 4;

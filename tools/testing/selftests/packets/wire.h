@@ -44,6 +44,8 @@ void wire_gid(const struct wire *wire, int peer, uint8_t gid[16]);
 void wire_from_peer(const struct wire *wire, struct ib_hwsim_frame *frame,
 		    int peer, bool grh);
 int wire_peer_of(const struct wire *wire, const struct ib_hwsim_frame *frame);
+bool wire_is_reachable(const struct wire *wire,
+		       const struct ib_hwsim_frame *frame);
 bool wire_is_to_own(const struct wire *wire,
 		    const struct ib_hwsim_frame *frame);
 bool wire_is_from_own(const struct wire *wire,

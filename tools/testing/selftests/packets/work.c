@@ -135,7 +135,7 @@ static void any_address(struct work *work, const struct agent *agent,
 	int peer = rnd(rng, PEERS);
 
 	/* An address that does not resolve costs a second. */
-	if (peer >= PEERS - 4 && !chance(rng, 10))
+	if (peer >= PEERS - SILENT_PEERS && !chance(rng, 10))
 		peer = 0;
 	peer_address(work->wire, chance(rng, 15) ? -1 : peer, chance(rng, 30),
 		     hdr);
