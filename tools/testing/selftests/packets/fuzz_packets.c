@@ -193,6 +193,26 @@ static void print_counts(struct __test_metadata *_metadata,
 	       l->served, l->again, l->foreign, l->replies, l->undelivered);
 }
 
+/* What the module made of it. */
+static void print_counters(struct __test_metadata *_metadata,
+			   const struct test_port *port)
+{
+	char path[128], line[128], all[1024] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_umad/%s/counters",
+		 port->node);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = ' ';
+		strncat(all, line, sizeof(all) - strlen(all) - 1);
+	}
+	fclose(file);
+	TH_LOG("%s", all);
+}
+
 /* No file, no agent and no object is left; counters agree with each other. */
 static void nothing_left(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(hostile) *self)
@@ -215,6 +235,7 @@ static void nothing_left(struct __test_metadata *_metadata,
 		 umad_counter(port, "send_refused");
 	TH_LOG("posted %ld, ended %ld, failed or refused %ld", posted, ended,
 	       failed);
+	print_counters(_metadata, port);
 	if (posted >= 0) {
 		EXPECT_LE(0, posted - ended);
 		EXPECT_GE(failed, posted - ended);
