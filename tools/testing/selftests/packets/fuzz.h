@@ -17,7 +17,8 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #endif
 
-#define WORKERS		4
+#define WORKERS		3
+#define THREADS		2	/* of each, on one file */
 #define PEERS		48	/* nodes that are not there */
 #define SILENT_PEERS	4	/* of them, the last: RoCE cannot resolve them */
 
@@ -75,7 +76,7 @@ struct shared {
 	int calls;		/* that the workers may make, all together */
 	int requests;		/* that the pair may begin */
 	struct ledger good;
-	struct beat beat[WORKERS];
+	struct beat beat[WORKERS * THREADS];
 	uint32_t hi_tid[16];	/* of agents that have sent lately */
 	uint32_t hi_tid_n;
 };

@@ -76,7 +76,8 @@ static void start_worker(FIXTURE_DATA(hostile) *self, int i)
 {
 	uint64_t seed = rng_next(&self->rng);
 
-	memset(&self->shared->beat[i].ms, 0, sizeof(uint64_t));
+	self->shared->beat[i * THREADS].ms = 0;
+	self->shared->beat[i * THREADS + 1].ms = 0;
 	self->worker[i] = fork();
 	if (self->worker[i])
 		return;
@@ -130,12 +131,12 @@ static bool watch(FIXTURE_DATA(hostile) *self)
 	uint64_t ms;
 	int i;
 
-	for (i = 0; i < WORKERS; i++) {
+	for (i = 0; i < ARRAY_SIZE(self->shared->beat); i++) {
 		beat = &self->shared->beat[i];
 		ms = __atomic_load_n(&beat->ms, __ATOMIC_ACQUIRE);
 		if (ms && now_ms() > ms + HANG_MS) {
-			fprintf(stderr, "worker %d hangs in %s\n", i,
-				beat->what);
+			fprintf(stderr, "worker %d hangs in %s\n",
+				i / THREADS, beat->what);
 			self->attack->failed = "a call does not end";
 			return false;
 		}
@@ -179,7 +180,7 @@ static void print_counts(struct __test_metadata *_metadata,
 	uint32_t calls = 0;
 	int i;
 
-	for (i = 0; i < WORKERS; i++)
+	for (i = 0; i < ARRAY_SIZE(self->shared->beat); i++)
 		calls += self->shared->beat[i].calls;
 	TH_LOG("%llu packets, %u from the port, %u forwarded; %u conversations, %u complete",
 	       (unsigned long long)attack->sent, c->captured, c->forwarded,

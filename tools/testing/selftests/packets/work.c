@@ -20,6 +20,7 @@ struct agent {
 };
 
 struct work {
+	struct work *first;	/* of a second thread: whose file it uses */
 	struct shared *shared;
 	struct beat *beat;
 	const struct wire *wire;
@@ -244,40 +245,70 @@ static void do_read(struct work *work)
 	}
 }
 
+static void do_any(struct work *work)
+{
+	switch (rnd(&work->rng, 200)) {
+	case 0 ... 1:
+		if (!work->first)
+			do_open(work);
+		break;
+	case 2 ... 5:
+		do_unregister(work);
+		break;
+	case 6 ... 20:
+		do_register(work);
+		break;
+	case 21 ... 100:
+		do_write(work);
+		break;
+	default:
+		do_read(work);
+	}
+}
+
+static void run(struct work *work)
+{
+	while (!stopping(work->shared)) {
+		if (!may_go(&work->shared->calls)) {
+			poll(NULL, 0, 5);
+			continue;
+		}
+		/* What the first thread knows may be of yesterday: so be it. */
+		if (work->first) {
+			work->fd = work->first->fd;
+			memcpy(work->agent, work->first->agent,
+			       sizeof(work->agent));
+		}
+		do_any(work);
+	}
+}
+
+static void *second_main(void *arg)
+{
+	run(arg);
+	return NULL;
+}
+
 void work_main(struct shared *shared, const struct wire *wire, int index,
 	       uint64_t seed)
 {
 	struct work work = {
 		.shared = shared,
-		.beat = &shared->beat[index],
+		.beat = &shared->beat[index * THREADS],
 		.wire = wire,
 		.rng = { seed },
 		.fd = -1,
 	};
+	struct work second = work;
+	struct side_call call;
 
 	do_open(&work);
-	while (!stopping(shared)) {
-		if (!may_go(&shared->calls)) {
-			poll(NULL, 0, 5);
-			continue;
-		}
-		switch (rnd(&work.rng, 200)) {
-		case 0 ... 1:
-			do_open(&work);
-			break;
-		case 2 ... 5:
-			do_unregister(&work);
-			break;
-		case 6 ... 20:
-			do_register(&work);
-			break;
-		case 21 ... 100:
-			do_write(&work);
-			break;
-		default:
-			do_read(&work);
-		}
-	}
+	second.first = &work;
+	second.beat++;
+	second.rng.state = rng_next(&work.rng);
+	side_start(&call, second_main, &second);
+	run(&work);
+	side_join(&call);
 	begin(&work, "last close");
 	close(work.fd);
 	done(&work);
