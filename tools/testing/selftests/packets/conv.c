@@ -299,6 +299,11 @@ static void conv_acked(struct attack *attack, struct conv *conv,
 	}
 }
 
+static bool has_rmpp(uint8_t class)
+{
+	return rmpp_offset(class) != 40 || (class >= 0x30 && class <= 0x4f);
+}
+
 static struct conv *conv_hear(struct attack *attack,
 			      const struct ib_hwsim_frame *frame, int peer)
 {
@@ -311,8 +316,7 @@ static struct conv *conv_hear(struct attack *attack,
 		.mgmt_class = frame->mad[1],
 		.version = frame->mad[2],
 		.method = frame->mad[3],
-		.rmpp = rmpp_offset(frame->mad[1]) != 40 ||
-			(frame->mad[1] >= 0x30 && frame->mad[1] <= 0x4f),
+		.rmpp = has_rmpp(frame->mad[1]),
 	};
 	conv->tid = be64toh(((const struct mad_hdr *)frame->mad)->tid);
 	memcpy(conv->head, frame->mad, sizeof(conv->head));
@@ -329,16 +333,11 @@ void conv_packet(struct attack *attack, const struct ib_hwsim_frame *frame,
 
 	conv = conv_find(attack, peer, mad->mgmt_class, be64toh(mad->tid));
 	rmpp_get(frame->mad, &pkt);
-	if (!(pkt.flags & RMPP_ACTIVE) || rmpp_offset(mad->mgmt_class) == 40) {
-		bool rmpp = mad->mgmt_class >= 0x30 && mad->mgmt_class <= 0x4f;
-
-		if (!(pkt.flags & RMPP_ACTIVE) || !rmpp) {
-			if (!(mad->method & METHOD_RESP) && !conv &&
-			    chance(&attack->rng, 70))
-				conv_answer(attack,
-					    conv_hear(attack, frame, peer));
-			return;
-		}
+	if (!(pkt.flags & RMPP_ACTIVE) || !has_rmpp(mad->mgmt_class)) {
+		if (!(mad->method & METHOD_RESP) && !conv &&
+		    chance(&attack->rng, 70))
+			conv_answer(attack, conv_hear(attack, frame, peer));
+		return;
 	}
 	if (pkt.type != RMPP_DATA) {
 		if (conv && conv->sending)

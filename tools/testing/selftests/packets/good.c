@@ -76,14 +76,13 @@ static void complain(struct pair *pair, uint32_t *count, const char *what)
 	const struct ib_user_mad_hdr *hdr = rmpp_user_hdr(&pair->in);
 	const struct mad_hdr *mad = rmpp_mad(&pair->in);
 
-	if ((*count)++ < 5)
-		fprintf(stderr, "good: %s: status %u agent %u lid 0x%x grh %u class 0x%02x method 0x%02x tid 0x%llx, %zu bytes, rmpp %02x %02x %02x\n",
-			what, hdr->status, hdr->id, be16toh(hdr->lid),
-			hdr->grh_present, mad->mgmt_class, mad->method,
-			(unsigned long long)be64toh(mad->tid),
-			pair->in.mad_len, rmpp_mad_bytes(&pair->in)[24],
-			rmpp_mad_bytes(&pair->in)[25],
-			rmpp_mad_bytes(&pair->in)[26]);
+	if ((*count)++ >= 5)
+		return;
+	fprintf(stderr, "good: %s: status %u agent %u lid 0x%x grh %u ", what,
+		hdr->status, hdr->id, be16toh(hdr->lid), hdr->grh_present);
+	fprintf(stderr, "class 0x%02x method 0x%02x tid 0x%llx, %zu bytes\n",
+		mad->mgmt_class, mad->method,
+		(unsigned long long)be64toh(mad->tid), pair->in.mad_len);
 }
 
 static void build(struct pair *pair, uint32_t tid)
