@@ -18,6 +18,7 @@
 #define RUN	"tools/testing/qemu/run.py --setup hwsim --setup rxe-far " \
 		"--modules tools/testing/ib_hwsim " \
 		"--programs tools/testing/selftests/packets"
+#define SETTINGS "UMAD_FUZZ_SEED=%llu UMAD_FUZZ_PACKETS=%llu ./fuzz_packets'"
 #define PACKETS		20000
 #define HANG_MS		60000
 #define END_MS		90000
@@ -104,7 +105,7 @@ FIXTURE_SETUP(hostile)
 	self->attack->limit = packets ? strtoull(packets, NULL, 0) : PACKETS;
 	ASSERT_EQ(0, attack_choose(self->attack,
 				   setting("UMAD_FUZZ_KINDS", NULL)));
-	TH_LOG("again: " RUN " --cmd 'UMAD_FUZZ_WIRE=%s UMAD_FUZZ_SEED=%llu UMAD_FUZZ_PACKETS=%llu ./fuzz_packets'",
+	TH_LOG("again: " RUN " --cmd 'UMAD_FUZZ_WIRE=%s " SETTINGS,
 	       kind, (unsigned long long)seed,
 	       (unsigned long long)self->attack->limit);
 	resources(self->wire.port.ibdev, self->before, sizeof(self->before));
