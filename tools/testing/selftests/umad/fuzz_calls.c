@@ -14,6 +14,7 @@
 #include "kselftest_harness.h"
 #include "fuzz_gen.h"
 #include "fuzz_ledger.h"
+#include "uffd.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -289,6 +290,22 @@ static void do_pass(struct fuzzer *f)
 	close(pair[1]);
 }
 
+/* A page that never comes. */
+static void write_for_ever(struct fuzzer *f)
+{
+	struct uffd_pages pages;
+	size_t there = fuzz_below(&f->rng, MSG_LEN);
+
+	if (uffd_open(&pages))
+		return;
+	fuzz_mad(&f->rng, &f->mem, &port);
+	memcpy(pages.hole - there, f->mem.mad, there);
+	if (fuzz_one_in(&f->rng, 3))
+		ioctl(slot(f), IB_USER_MAD_REGISTER_AGENT2, pages.hole - 8);
+	else
+		write(slot(f), pages.hole - there, MSG_LEN);
+}
+
 /* What the child of do_fork() does until it is killed; nothing that locks. */
 static void child(struct fuzzer *f)
 {
@@ -296,17 +313,19 @@ static void child(struct fuzzer *f)
 
 	for (i = fuzz_below(&f->rng, 8); i > 0; i--)
 		do_write(f);
-	switch (fuzz_below(&f->rng, 3)) {
+	switch (fuzz_below(&f->rng, 4)) {
 	case 0:
 		fcntl(fd, F_SETFL, 0);
 		read(fd, f->mem.mad, MSG_LEN);
 		break;
 	case 1:
-		/* In the parent's files, or a page fault that never ends. */
 		do_read(f);
 		break;
-	default:
+	case 2:
 		do_reopen(f);
+		break;
+	default:
+		write_for_ever(f);
 	}
 }
 
