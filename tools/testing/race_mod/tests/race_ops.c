@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #define TID(side)	(0x1000u * ((side) + 1))
+#define FAR_TID(side)	(TID(side) + 0x800)	/* of the far end's own */
 #define LONG		250	/* ms: longer than anybody is stopped */
 #define SOON		120	/* ms: when the other one is stopped */
 #define AT_ONCE		4	/* ms */
@@ -73,13 +74,13 @@ static void answer(struct trial *t, int side)
 }
 
 /* A packet that the worker's agent is to get, unasked. */
-static void far_send(struct trial *t, int side, const struct rmpp_pkt *pkt)
+static void far_send(struct trial *t, uint32_t tid, const struct rmpp_pkt *pkt)
 {
 	struct ib_hwsim_frame frame;
 	char lid[16] = "0";
 
 	hwsim_get(DEVICE, 1, "lid", lid, sizeof(lid));
-	frame_init(&frame, CLASS_VENDOR2, METHOD_TEST, TID(side) + 0x800);
+	frame_init(&frame, CLASS_VENDOR2, METHOD_TEST, tid);
 	frame.slid = FAR_LID;
 	frame.dlid = strtoul(lid, NULL, 0);
 	memset(frame.mad + 24, 0, 16);
@@ -119,7 +120,7 @@ static void act_write(struct trial *t, int side)
 
 static int prepare_record(struct trial *t, int side)
 {
-	far_send(t, side, NULL);
+	far_send(t, FAR_TID(side), NULL);
 	return 0;
 }
 
@@ -157,7 +158,7 @@ static void act_kill(struct trial *t, int side)
 /* Something for those to do that end the file. */
 static int prepare_outstanding(struct trial *t, int side)
 {
-	far_send(t, side, NULL);
+	far_send(t, FAR_TID(side), NULL);
 	return request(t, side, LONG);
 }
 
@@ -276,7 +277,7 @@ static int prepare_duplicate(struct trial *t, int side)
 	return ret;
 }
 
-static void far_data(struct trial *t, int side, uint32_t seg, uint8_t flags,
+static void far_data(struct trial *t, uint32_t tid, uint32_t seg, uint8_t flags,
 		     uint32_t len)
 {
 	struct rmpp_pkt pkt = {
@@ -284,21 +285,22 @@ static void far_data(struct trial *t, int side, uint32_t seg, uint8_t flags,
 		.seg = seg, .len = len,
 	};
 
-	far_send(t, side, &pkt);
+	far_send(t, tid, &pkt);
 }
 
 static int prepare_data(struct trial *t, int side)
 {
-	far_data(t, side, 1, RMPP_FIRST, 0);
+	far_data(t, FAR_TID(side), 1, RMPP_FIRST, 0);
 	return 0;
 }
 
 static void act_data(struct trial *t, int side)
 {
-	far_data(t, side, 2, 0, 0);
-	far_data(t, side, 3, RMPP_LAST, 100);
-	/* Another one begins. */
-	far_data(t, !side, 1, RMPP_FIRST, 0);
+	far_data(t, FAR_TID(side), 2, 0, 0);
+	far_data(t, FAR_TID(side), 3, RMPP_LAST, 100);
+	/* One that belongs to no message; and another message begins. */
+	far_data(t, FAR_TID(side) + 1, 7, 0, 0);
+	far_data(t, FAR_TID(!side), 1, RMPP_FIRST, 0);
 }
 
 static int prepare_message(struct trial *t, int side)
@@ -415,8 +417,8 @@ static void act_no_memory(struct trial *t, int side)
 		.order = DO_MESSAGE, .tid = TID(side) + 0x10, .timeout_ms = SOON,
 	};
 
-	far_send(t, side, NULL);
-	far_data(t, side, 1, RMPP_FIRST, 0);
+	far_send(t, FAR_TID(side), NULL);
+	far_data(t, FAR_TID(side), 1, RMPP_FIRST, 0);
 	worker_send(&t->worker, side, &message);
 }
 

@@ -3,8 +3,9 @@
 #include "race.h"
 #include "rmpp_util.h"
 
-#include <sys/prctl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -16,6 +17,7 @@
 static struct book {
 	pthread_mutex_t lock;
 	int fd;
+	char files[64];		/* the port's list of files in debugfs */
 	unsigned int n;
 	struct {
 		uint32_t tid;
@@ -124,9 +126,35 @@ static int register_one(void)
 	return umad_reg2(book.fd, &req);
 }
 
-static int obey(const struct command *command)
+/* A buffer that is too short leaves the record where it is. */
+static int do_read(void)
+{
+	uint8_t buf[TIMED_OUT_LEN - 1];
+
+	if (read(book.fd, buf, sizeof(buf)) > 0)
+		return -1;
+	return read_one(50);
+}
+
+static int do_poll(void)
 {
 	struct pollfd pfd = { .fd = book.fd, .events = POLLIN };
+	char text[256];
+
+	umad_read_sysfs(book.files, text, sizeof(text));
+	return poll(&pfd, 1, 20);
+}
+
+/* One that is refused by ib_core, one too late, and one that is good. */
+static int do_register(void)
+{
+	register_one();
+	umad_ioctl(book.fd, IB_USER_MAD_ENABLE_PKEY, NULL);
+	return umad_reg_client(book.fd);
+}
+
+static int obey(const struct command *command)
+{
 
 	switch (command->order) {
 	case DO_WRITE:
@@ -136,11 +164,11 @@ static int obey(const struct command *command)
 		do_message(command);
 		return 0;
 	case DO_READ:
-		return read_one(50);
+		return do_read();
 	case DO_POLL:
-		return poll(&pfd, 1, 20);
+		return do_poll();
 	case DO_REGISTER:
-		return umad_reg_client(book.fd);
+		return do_register();
 	case DO_UNREGISTER:
 		return umad_unreg(book.fd, 0);
 	case DO_CLOSE:
@@ -169,6 +197,8 @@ static void work(const int *channel, const char *node)
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	snprintf(book.files, sizeof(book.files),
+		 "/sys/kernel/debug/ib_umad/%s/files", node);
 	book.fd = umad_open_node(node, O_RDWR | O_NONBLOCK);
 	if (book.fd < 0 || register_one())
 		_exit(1);
