@@ -155,7 +155,6 @@ static int do_register(void)
 
 static int obey(const struct command *command)
 {
-
 	switch (command->order) {
 	case DO_WRITE:
 		do_write(command);
