@@ -18,6 +18,7 @@ FUZZ = {
 # By file: plans, all on the debug kernel.
 PLANS = {
     "agent.c": ["kunit", "abi", "life"],
+    "charge.c": ["kunit", "transfer"],
     "charge.h": ["transfer"],
     "ah.c": ["kunit", "transfer", "hwsim"],
     "device.c": ["abi", "life", "hwsim"],
