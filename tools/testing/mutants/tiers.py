@@ -7,8 +7,11 @@ PLAN_LIMIT = 1200
 # By file: the targets of libFuzzer that have it in them.
 FUZZ = {
     "hdr.c": ["hdr"],
+    "rmpp_limits.c": ["limits"],
+    "rmpp_peer.c": ["limits"],
     "rmpp_rx.c": ["rx", "wire", "pair"],
     "rmpp_tx.c": ["tx", "pair"],
+    "rmpp_window.c": ["limits"],
     "rmpp_wire.h": ["wire", "rx", "pair"],
     "rxq.c": ["rxq"],
     "segbuf.c": ["segbuf", "pair"],
@@ -18,9 +21,9 @@ FUZZ = {
 # By file: plans, all on the debug kernel.
 PLANS = {
     "agent.c": ["kunit", "abi", "life"],
+    "ah.c": ["kunit", "transfer", "hwsim"],
     "charge.c": ["kunit", "transfer"],
     "charge.h": ["transfer"],
-    "ah.c": ["kunit", "transfer", "hwsim"],
     "device.c": ["abi", "life", "hwsim"],
     "file.c": ["kunit", "abi", "life"],
     "gate.c": ["kunit", "life"],

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What messages being received may take, beside sums that are made anew each
+ * time: windows of the port, peers, numbers and bytes, and who is evicted.
+ */
+#include <linux/types.h>
+#include "fuzz.h"
+#include "rmpp_limits.h"
+#include "shim/memory.h"
+
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/time64.h>
+#include "agent.h"
+#include "device.h"
+#include "file.h"
+#include "rmpp_peer.h"
+#include "rmpp_recv.h"
+#include "rmpp_window.h"
+
+#define FILES		2
+#define MESSAGES	20
+#define NODES		5
+
+/**
+ * struct world - a port, its files, and messages for them
+ * @port: the port
+ * @files: on it
+ * @agents: one for each file
+ * @messages: those with a peer are being joined
+ * @now: the time
+ * @aged: a message was silent, and has lost its place
+ * @evicted: the victim of this step
+ */
+struct world {
+	struct umad_port port;
+	struct umad_file files[FILES];
+	struct umad_agent agents[FILES];
+	struct umad_rmpp_rx messages[MESSAGES];
+	u64 now;
+	bool aged;
+	struct umad_rmpp_rx *evicted;
+};
+
+static struct world world __aligned(64);
+/* What "current" points to: a handler's worker. */
+static struct task_struct worker __aligned(64);
+struct task_struct *fuzz_current = &worker;
+struct mem_cgroup *int_active_memcg;
+struct module __this_module;
+
+/* The bounds, as a person may set them. */
+static unsigned long peer_transfers, peer_bytes, file_transfers, file_bytes;
+static unsigned long port_transfers, port_bytes;
+
+const struct kernel_param_ops param_ops_ulong;
+const struct kernel_param_ops param_ops_uint;
+extern const struct kernel_param __start___param[], __stop___param[];
+
+static void set_param(const char *name, unsigned long value)
+{
+	const struct kernel_param *param;
+
+	for (param = __start___param; param < __stop___param; param++) {
+		if (strcmp(param->name, name))
+			continue;
+		if (param->ops == &param_ops_uint)
+			*(unsigned int *)param->arg = value;
+		else
+			*(unsigned long *)param->arg = value;
+		return;
+	}
+	MUST(!"there is such a parameter");
+}
+
+static void leaves(struct umad_rmpp_rx *rx)
+{
+	umad_rmpp_window_leave(rx);
+	umad_rmpp_uncount(rx);
+	MUST(!rx->peer && !rx->charged && list_empty(&rx->window_node));
+	MUST(list_empty(&rx->peer_node));
+}
+
+/* In place of rmpp_end.c. One whose agent ends is left alone. */
+bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx)
+{
+	struct world *w = &world;
+
+	MUST(rx->peer && !rx->send && !w->evicted);
+	MUST(w->now - rx->engine.progress_at >= NSEC_PER_SEC);
+	if (rx->agent->dying)
+		return false;
+	w->evicted = rx;
+	rmpp_rx_no_room(&rx->engine);
+	leaves(rx);
+	return true;
+}
+
+/* What a peer has, by the messages themselves. */
+static void check_peer(struct world *w, struct umad_rmpp_peer *peer)
+{
+	unsigned int messages = 0, transfers = 0, active = 0, granted = 0;
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < MESSAGES; i++) {
+		struct umad_rmpp_rx *rx = &w->messages[i];
+
+		if (rx->peer != peer)
+			continue;
+		messages++;
+		if (!rx->send) {
+			transfers++;
+			bytes += rx->charged;
+		}
+		if (!list_empty(&rx->window_node)) {
+			active++;
+			granted += rx->granted;
+		}
+	}
+	MUST(peer->messages == messages && messages);
+	MUST(peer->transfers == transfers);
+	MUST(peer->bytes == bytes);
+	MUST(peer->active == active);
+	MUST(peer->granted == granted);
+}
+
+static void check_file(struct world *w, struct umad_file *file)
+{
+	struct umad_rmpp_peer *most_transfers, *most_bytes, *peer;
+	unsigned int joining = 0, peers = 0, transfers = 0, first = 0;
+	u64 bytes = 0, most = 0, unasked = 0;
+	struct rb_node *node;
+	u32 i;
+
+	for (i = 0; i < MESSAGES; i++) {
+		if (!w->messages[i].peer ||
+		    w->messages[i].agent->file != file)
+			continue;
+		joining++;
+		bytes += w->messages[i].charged;
+	}
+	MUST(file->rmpp.joining == joining);
+	MUST(file->rmpp.joining_bytes == bytes);
+	for (node = rb_first(&file->rmpp.peers); node; node = rb_next(node)) {
+		peer = rb_entry(node, struct umad_rmpp_peer, node);
+		check_peer(w, peer);
+		peers++;
+		transfers = max(transfers, peer->transfers);
+		most = max(most, peer->bytes);
+		unasked += peer->bytes;
+	}
+	MUST(unasked <= bytes);
+	MUST(!peers == !joining);
+	if (!peers)
+		return;
+	node = rb_first_cached(&file->rmpp.by_transfers);
+	most_transfers = rb_entry(node, struct umad_rmpp_peer, by_transfers);
+	MUST(most_transfers->transfers == transfers);
+	for (; node; node = rb_next(node))
+		first++;
+	MUST(first == peers);
+	node = rb_first_cached(&file->rmpp.by_bytes);
+	most_bytes = rb_entry(node, struct umad_rmpp_peer, by_bytes);
+	MUST(most_bytes->bytes == most);
+}
+
+static void check(struct world *w)
+{
+	unsigned int joining = 0, active = 0;
+	struct umad_rmpp_rx *rx;
+	u64 bytes = 0, seen = 0;
+	u32 granted = 0, i;
+
+	for (i = 0; i < FILES; i++) {
+		check_file(w, &w->files[i]);
+		joining += w->files[i].rmpp.joining;
+		bytes += w->files[i].rmpp.joining_bytes;
+	}
+	MUST((unsigned int)atomic_read(&w->port.rmpp_joining) == joining);
+	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) == bytes);
+
+	list_for_each_entry(rx, &w->port.rmpp_window.active, window_node) {
+		MUST(rx->peer);
+		MUST(rx->seen_at >= seen);
+		seen = rx->seen_at;
+		granted += rx->granted;
+		active++;
+	}
+	MUST(active <= joining);
+	MUST(w->port.rmpp_window.granted == granted);
+	MUST(w->port.rmpp_window.peers <= active);
+	MUST(!w->port.rmpp_window.peers == !active);
+	/* More is promised only if the silent come back. */
+	MUST(w->aged || granted <= w->port.rmpp_credit);
+}
+
+static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
+{
+	struct umad_agent *agent = &w->agents[take(in) % FILES];
+	struct umad_rmpp_rx *victim = NULL;
+	struct rmpp_layout layout;
+	u8 shape = take(in);
+	bool may;
+
+	memset(rx, 0, sizeof(*rx));
+	INIT_LIST_HEAD(&rx->window_node);
+	INIT_LIST_HEAD(&rx->peer_node);
+	INIT_LIST_HEAD(&rx->linger_node);
+	rx->agent = agent;
+	rx->key.grh = shape & 1;
+	if (rx->key.grh)
+		rx->key.gid[15] = shape / 2 % NODES;
+	else
+		rx->key.lid = cpu_to_be16(shape / 2 % NODES);
+	/* Only its being there counts. */
+	rx->send = shape & 0x80 ? (struct umad_send *)w : NULL;
+	rx->peer = umad_rmpp_peer_get(agent->file, &rx->key);
+	if (!rx->peer)
+		return;
+	w->evicted = NULL;
+	may = umad_rmpp_may_begin(rx, w->now, &victim);
+	MUST(victim == w->evicted);
+	if (!may) {
+		umad_rmpp_peer_put(agent->file, rx->peer);
+		rx->peer = NULL;
+		return;
+	}
+	layout = rmpp_layout_of(IB_MGMT_CLASS_SUBN_ADM, 256);
+	rmpp_rx_init(&rx->engine, &layout, 1 << 20, 1, w->now);
+	rx->engine.asked_for = rx->send;
+	umad_rmpp_count(rx);
+	MUST(rx->send || rx->peer->transfers <= peer_transfers);
+	MUST(agent->file->rmpp.joining <= file_transfers);
+	MUST((u32)atomic_read(&w->port.rmpp_joining) <= port_transfers);
+}
+
+/* Memory for a segment; false: there must be no more of it. */
+static bool grow(struct world *w, struct umad_rmpp_rx *rx, u32 bytes)
+{
+	struct umad_rmpp *rmpp = &rx->agent->file->rmpp;
+	struct umad_rmpp_rx *victim = NULL;
+	bool may;
+
+	umad_rmpp_charge(rx, bytes);
+	if (!bytes)
+		return true;
+	w->evicted = NULL;
+	may = umad_rmpp_may_grow(rx, w->now, &victim);
+	MUST(victim == w->evicted && victim != rx);
+	if (!may)
+		return false;
+	MUST(rx->send || rx->peer->bytes <= peer_bytes);
+	MUST(rmpp->joining_bytes <= file_bytes);
+	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) <= port_bytes);
+	return true;
+}
+
+static void segment(struct world *w, struct umad_rmpp_rx *rx,
+		    struct input *in)
+{
+	u8 shape = take(in);
+	struct rmpp_packet packet = {
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = IB_MGMT_RMPP_TYPE_DATA,
+		.flags = shape & 0x40 ? IB_MGMT_RMPP_FLAG_LAST : 0,
+		.seg = rx->engine.expected + (shape & 0x80 ? shape % 8 : 0),
+	};
+
+	if (packet.seg == 1)
+		packet.flags |= IB_MGMT_RMPP_FLAG_FIRST;
+	if (packet.seg == 1 && shape & 0x20)
+		packet.len = take(in) * 220;
+	if (rmpp_rx_receive(&rx->engine, &packet, w->now) == RMPP_RX_STORE) {
+		if (!grow(w, rx, shape & 0x10 ? 4096 : 0)) {
+			rmpp_rx_no_room(&rx->engine);
+		} else {
+			rmpp_rx_stored(&rx->engine, &packet, w->now);
+			umad_rmpp_window_seen(rx, w->now);
+			umad_rmpp_peer_seen(rx);
+		}
+	}
+	if (rx->engine.state != RMPP_RX_JOINING)
+		leaves(rx);
+}
+
+static void ack(struct world *w, struct umad_rmpp_rx *rx)
+{
+	struct rmpp_packet packet;
+	u32 active = 0, now_active = 0;
+	struct umad_rmpp_rx *other;
+
+	list_for_each_entry(other, &w->port.rmpp_window.active, window_node)
+		active++;
+	umad_rmpp_window_ack(rx, &packet, w->now);
+	list_for_each_entry(other, &w->port.rmpp_window.active, window_node)
+		now_active++;
+	w->aged |= now_active < active;
+	MUST(packet.seg == rx->engine.expected - 1 && packet.len > packet.seg);
+}
+
+static void set_up(struct world *w, struct input *in)
+{
+	u32 i;
+
+	memset(w, 0, sizeof(*w));
+	w->now = NSEC_PER_SEC;
+	umad_rmpp_window_init(&w->port.rmpp_window);
+	w->port.rmpp_credit = take16(in) % 1024 + 1;
+	peer_transfers = take(in) % 8;
+	file_transfers = take(in) % 16;
+	port_transfers = take(in) % 24;
+	peer_bytes = take(in) % 16 * 4096;
+	file_bytes = take(in) % 32 * 4096;
+	port_bytes = take(in) % 48 * 4096;
+	set_param("rmpp_peer_transfers", peer_transfers);
+	set_param("rmpp_file_transfers", file_transfers);
+	set_param("rmpp_port_transfers", port_transfers);
+	set_param("rmpp_peer_bytes", peer_bytes);
+	set_param("rmpp_file_bytes", file_bytes);
+	set_param("rmpp_port_bytes", port_bytes);
+	for (i = 0; i < FILES; i++) {
+		w->files[i].port = &w->port;
+		w->agents[i].file = &w->files[i];
+		umad_rxq_init(&w->files[i].rxq, 1 << 20);
+	}
+}
+
+void fuzz_one(const u8 *data, size_t size)
+{
+	struct input in = { data, size };
+	struct world *w = &world;
+	u32 i;
+
+	fuzz_memory_reset();
+	set_up(w, &in);
+	while (in.left) {
+		u8 byte = take(&in);
+		struct umad_rmpp_rx *rx = &w->messages[byte % MESSAGES];
+
+		if (byte >= 250) {
+			w->agents[byte % FILES].dying ^= true;
+		} else if (byte >= 240) {
+			w->now += take_time(&in);
+		} else if (byte >= 235) {
+			umad_rmpp_window_offer(&w->port, w->now);
+			w->aged = true;
+		} else if (!rx->peer) {
+			begin(w, rx, &in);
+		} else if (byte < 120) {
+			segment(w, rx, &in);
+		} else if (byte < 200) {
+			ack(w, rx);
+		} else {
+			/* Its sender, its owner or its time has ended it. */
+			rmpp_rx_cancel(&rx->engine, 1);
+			leaves(rx);
+		}
+		check(w);
+	}
+	for (i = 0; i < MESSAGES; i++)
+		if (w->messages[i].peer)
+			leaves(&w->messages[i]);
+	check(w);
+	MUST(!w->port.rmpp_window.granted && !w->port.rmpp_window.peers);
+}
