@@ -65,7 +65,10 @@ class Build:
         result = subprocess.run(
             ["make", "-s", f"-j{os.cpu_count()}", "-C",
              tree / "tools/testing/fuzz", f"KDIR={kdir}",
-             f"KSRC={kernel('source')}", f"OUT={self.out.resolve()}"],
+             f"KSRC={kernel('source')}",
+             # Relative, as ccache makes it in the lists of what depends on
+             # what.
+             f"OUT={os.path.relpath(self.out, tree / 'tools/testing/fuzz')}"],
             env=environment, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, check=False)
         sys.stdout.write(result.stdout)

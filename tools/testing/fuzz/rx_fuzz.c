@@ -13,6 +13,8 @@
 #define MODEL_SEGS	8192
 /* Longer than any wait of a receiver. */
 #define WAIT_MAX	(41ULL * NSEC_PER_SEC)
+/* One segment alone, that nobody asked for, does not wait longer than this. */
+#define LONE_MAX	(6ULL * NSEC_PER_SEC)
 
 /**
  * struct model - what the receiver must be like
@@ -66,6 +68,8 @@ static void check(struct model *m)
 		MUST(deadline == U64_MAX);
 	else
 		MUST(deadline <= m->now + WAIT_MAX);
+	if (rx->state == RMPP_RX_JOINING && !rx->asked_for && rx->highest <= 1)
+		MUST(deadline <= m->now + LONE_MAX);
 	if (rx->state == RMPP_RX_DONE) {
 		MUST(rx->last && m->first_missing == rx->last + 1);
 		MUST(rmpp_rx_data_len(rx) <= (u64)rx->last * rx->layout.data);
@@ -269,6 +273,11 @@ static void receive(struct model *m, struct input *in)
 	    packet.version == IB_MGMT_RMPP_VERSION)
 		MUST(verdict == RMPP_RX_DROP);
 	check(m);
+	/* Who says that it will be too long is told so at once. */
+	if (verdict == RMPP_RX_STORE && packet.seg == 1 &&
+	    !(packet.flags & IB_MGMT_RMPP_FLAG_LAST))
+		MUST(packet.len / rmpp_payload_max(&m->rx.layout) <=
+		     m->rx.max_segs);
 	if (verdict == RMPP_RX_STORE)
 		store(m, &packet, in);
 	else if (verdict == RMPP_RX_ACK && take(in) % 8)
@@ -277,8 +286,45 @@ static void receive(struct model *m, struct input *in)
 
 static void timer(struct model *m)
 {
-	check_verdict(m, rmpp_rx_timer(&m->rx, m->now));
+	bool due = m->rx.state == RMPP_RX_JOINING && m->rx.expected > 1 &&
+		   m->now >= m->rx.nudge_at;
+	enum rmpp_rx_verdict verdict = rmpp_rx_timer(&m->rx, m->now);
+
+	check_verdict(m, verdict);
+	/* An ACK may have been lost. */
+	MUST(!due || verdict != RMPP_RX_DROP);
 	check(m);
+}
+
+/* All goes well for a while: numbers become large, and bits are used again. */
+static void go_well(struct model *m, u32 segs, u32 window)
+{
+	struct rmpp_packet ack, packet = {
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = IB_MGMT_RMPP_TYPE_DATA,
+		.flags = IB_MGMT_RMPP_FLAG_ACTIVE,
+	};
+	enum rmpp_rx_verdict verdict;
+
+	while (segs-- && m->rx.state == RMPP_RX_JOINING && !m->last &&
+	       m->rx.expected < min_t(u32, m->rx.max_segs, MODEL_SEGS)) {
+		packet.seg = m->rx.expected;
+		packet.flags &= ~IB_MGMT_RMPP_FLAG_FIRST;
+		if (packet.seg == 1)
+			packet.flags |= IB_MGMT_RMPP_FLAG_FIRST;
+		if (packet.seg > m->rx.window_last) {
+			rmpp_rx_format_ack(&m->rx, window, &ack);
+			check(m);
+			continue;
+		}
+		verdict = rmpp_rx_receive(&m->rx, &packet, m->now);
+		MUST(verdict == RMPP_RX_STORE);
+		rmpp_rx_stored(&m->rx, &packet, m->now);
+		m->stored[packet.seg] = true;
+		while (m->stored[m->first_missing])
+			m->first_missing++;
+		check(m);
+	}
 }
 
 /* Left alone, each receiver ends, and its deadlines lead there. */
@@ -335,6 +381,9 @@ void fuzz_one(const u8 *data, size_t size)
 			break;
 		case 3:
 			send_ack(m, &in);
+			break;
+		case 4:
+			go_well(m, byte / 16 * 100, take(&in) * 8);
 			break;
 		default:
 			receive(m, &in);

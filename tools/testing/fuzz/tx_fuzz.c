@@ -227,7 +227,8 @@ static void timer(struct model *m)
 /* Nobody answers any more: it ends, after a bounded number of time-outs. */
 static void leave_alone(struct model *m)
 {
-	u64 bound = 64 + 16ULL * (m->retries + 1);
+	/* From 20 ms to 2 s by doubling, then once or twice an attempt. */
+	u64 bound = 16 + 4ULL * (m->retries + 1);
 	u64 attempts = 0, deadline;
 
 	if (m->retries > 20 || m->tx.window_last - m->tx.next > 2048)
