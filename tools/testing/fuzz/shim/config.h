@@ -25,4 +25,10 @@
 #define CONFIG_PREEMPT_NONE 1
 #define CONFIG_TINY_RCU 1
 
+/* In sched.c, which sees locks that are taken or given back twice. */
+#define CONFIG_DEBUG_SPINLOCK 1
+#include <generated/bounds.h>
+#undef SPINLOCK_SIZE
+#define SPINLOCK_SIZE 24
+
 #endif /* UMAD_FUZZ_CONFIG_H */
