@@ -83,6 +83,9 @@ static void check(struct model *m)
 		MUST(entry->ended <= 1);
 		if (entry->state == UMAD_TXN_WAIT)
 			MUST(entry->txn.retries_left == entry->retries);
+		MUST(umad_txn_wants_attempt(&m->table, &entry->txn) ==
+		     (entry->state == UMAD_TXN_WAIT &&
+		      entry->deadline == NEVER));
 		if (in_tree(entry))
 			count++;
 		next = min(next, entry->deadline);
