@@ -3,6 +3,7 @@
  * The ledger of requests, its worker and its server. See ledger.h.
  */
 #include "ledger.h"
+#include "promise_load.h"
 
 #include <stdio.h>
 
@@ -11,7 +12,7 @@
 #define AGENT_RMPP	2
 #define MOST_OUT	16	/* requests that a worker has out */
 #define LONGEST		20000	/* bytes of a message */
-#define LAST_WAIT	30000	/* ms until everything has ended */
+#define LAST_WAIT	60000	/* ms until everything has ended */
 
 void ledger_wrote(struct ledger *ledger, uint32_t agent, uint32_t tid)
 {
@@ -89,10 +90,12 @@ bool ledger_balanced(const struct ledger_sums *sums)
 
 void ledger_print(const char *who, const struct ledger_sums *sums)
 {
-	printf("# %s: written %lu = answered %lu + timed out %lu + cancelled %lu; refused %lu; twice %lu unknown %lu damaged %lu wrong errno %lu\n",
-	       who, sums->written, sums->answered, sums->timed_out,
-	       sums->cancelled, sums->refused, sums->twice, sums->unknown,
-	       sums->damaged, sums->wrong_errno);
+	printf("# %s: written %lu = answered %lu + timed out %lu", who,
+	       sums->written, sums->answered, sums->timed_out);
+	printf(" + cancelled %lu; refused %lu", sums->cancelled,
+	       sums->refused);
+	printf("; twice %lu unknown %lu damaged %lu wrong errno %lu\n",
+	       sums->twice, sums->unknown, sums->damaged, sums->wrong_errno);
 	fflush(stdout);
 }
 
@@ -108,14 +111,18 @@ static int open_registered(const char *node, bool server)
 		.method = server ? METHOD_TABLE : 0,
 	};
 	int fd = umad_open_node(node, O_RDWR | O_NONBLOCK);
+	bool good;
 
 	if (fd < 0)
 		return fd;
-	if (server ? umad_reg_server(fd, CLASS_VENDOR1, METHOD_TEST) == 0 &&
-		     rmpp_register(fd, &rmpp) == 1 :
-		     umad_reg_client(fd) == AGENT_PLAIN &&
-		     umad_reg_client(fd) == AGENT_FLEETING &&
-		     rmpp_register(fd, &rmpp) == AGENT_RMPP)
+	if (server)
+		good = !umad_reg_server(fd, CLASS_VENDOR1, METHOD_TEST) &&
+		       rmpp_register(fd, &rmpp) == 1;
+	else
+		good = umad_reg_client(fd) == AGENT_PLAIN &&
+		       umad_reg_client(fd) == AGENT_FLEETING &&
+		       rmpp_register(fd, &rmpp) == AGENT_RMPP;
+	if (good)
 		return fd;
 	close(fd);
 	return -EAGAIN;
@@ -169,6 +176,12 @@ static void worker_read(struct ledger_worker *worker, int wait_ms)
 	}
 }
 
+/* Time-outs are so many times as long, by UMAD_SLOW in the environment. */
+static long slow(void)
+{
+	return env_long("UMAD_SLOW", 1);
+}
+
 static int write_plain(struct ledger_worker *worker, uint32_t tid,
 		       uint32_t agent)
 {
@@ -177,7 +190,7 @@ static int write_plain(struct ledger_worker *worker, uint32_t tid,
 
 	msg_init(&msg, worker->path, agent, CLASS_VENDOR1,
 		 rand_r(seed) % 4 ? METHOD_TEST : METHOD_NOBODY, tid);
-	msg.hdr.timeout_ms = 1 + rand_r(seed) % 200;
+	msg.hdr.timeout_ms = (1 + rand_r(seed) % 200) * slow();
 	msg.hdr.retries = rand_r(seed) % 4;
 	return msg_write(worker->fd, &msg);
 }
@@ -189,7 +202,8 @@ static int write_message(struct ledger_worker *worker, uint32_t tid)
 	rmpp_msg_init(&worker->msg, worker->path, HDR_NEW, AGENT_RMPP,
 		      CLASS_RMPP, METHOD_TABLE, tid, rand_r(seed) % LONGEST,
 		      tid);
-	rmpp_user_hdr(&worker->msg)->timeout_ms = 200 + rand_r(seed) % 800;
+	rmpp_user_hdr(&worker->msg)->timeout_ms = (200 + rand_r(seed) % 800) *
+						    slow();
 	return rmpp_msg_write(worker->fd, &worker->msg);
 }
 

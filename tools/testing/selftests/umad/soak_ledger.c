@@ -7,8 +7,10 @@
  *	soak_ledger SECONDS
  */
 #include "ledger.h"
+#include "promise_load.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #define WORKERS	2	/* each way */
 
@@ -19,7 +21,7 @@ int main(int argc, char **argv)
 	static struct ledger_server servers[2];
 	struct ledger_sums sums = { 0 };
 	unsigned int seconds = argc > 1 ? atoi(argv[1]) : 10, i;
-	const char *seed = getenv("UMAD_SEED");
+	unsigned int seed = env_long("UMAD_SEED", time(NULL) % 100000);
 
 	if (rmpp_path_find(&port, &peer, &there)) {
 		fprintf(stderr, "soak_ledger: no ports\n");
@@ -30,13 +32,13 @@ int main(int argc, char **argv)
 	back.lid = port.lid;
 	for (i = 0; i < 2; i++) {
 		servers[i].node = i ? port.node : peer.node;
-		servers[i].seed = i + (seed ? atoi(seed) : 1);
+		servers[i].seed = seed + i;
 		ledger_server_start(&servers[i]);
 	}
 	for (i = 0; i < 2 * WORKERS; i++) {
 		workers[i].path = i & 1 ? &back : &there;
 		workers[i].node = i & 1 ? peer.node : port.node;
-		workers[i].seed = servers[0].seed + i;
+		workers[i].seed = seed + 2 + i;
 		workers[i].messages = true;
 		ledger_worker_start(&workers[i]);
 	}
@@ -49,7 +51,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < 2; i++)
 		ledger_server_stop(&servers[i]);
-	printf("# seed %u\n", servers[0].seed);
+	printf("# UMAD_SEED=%u\n", seed);
 	ledger_print("both ways", &sums);
 	return !ledger_balanced(&sums) || !sums.answered;
 }
