@@ -15,7 +15,8 @@ struct workqueue_struct *umad_addr_wq;
  */
 int umad_queues_init(void)
 {
-	umad_timer_wq = alloc_workqueue("ib_umad", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	/* Not WQ_HIGHPRI: a program decides how much there is to be done. */
+	umad_timer_wq = alloc_workqueue("ib_umad", WQ_UNBOUND, 0);
 	if (!umad_timer_wq)
 		return -ENOMEM;
 	umad_addr_wq = alloc_workqueue("ib_umad_addr", WQ_UNBOUND, 0);

@@ -29,7 +29,7 @@
  * Further attempts of a file in the send queue. All MADs of the port go through it
  * in turn, and a program with many short time-outs would keep it full.
  */
-#define AGAIN_MAX	16
+#define AGAIN_MAX	1
 
 /* What is to be done about a deadline without the lock, inside the agent's gate. */
 struct due {
