@@ -45,7 +45,7 @@ run_dkms()
 # What libFuzzer finds in some seconds: a corpus is run again, and then more.
 run_fuzz()
 {
-	nice tools/testing/fuzz/fuzz.py --seconds "${FUZZ_SECONDS:-5}"
+	nice tools/testing/fuzz/fuzz.py --seconds "${FUZZ_SECONDS:-4}"
 }
 
 run_harness()

@@ -224,6 +224,41 @@ static void find_to(struct model *m, struct input *in)
 	MUST(!found && !any);
 }
 
+/* As find_to(), but any of its addresses will do. */
+static void find_near(struct model *m, struct input *in)
+{
+	u32 i, same = 0, near = 0, exact = 0;
+	struct umad_txn *found;
+	struct umad_txn_dest dest;
+	struct umad_txn_key key;
+	bool found_exact = false, found_near = false;
+
+	take_key(&key, in);
+	take_dest(&dest, in);
+	found = umad_txn_find_near(&m->table, &key, &dest);
+	for (i = 0; i < TXNS; i++) {
+		struct entry *entry = &m->entries[i];
+		const struct umad_txn_dest *to = &entry->txn.dest;
+		bool is_exact, is_near;
+
+		if (!in_tree(entry) || !same_key(&entry->txn.key, &key))
+			continue;
+		same++;
+		is_exact = same_dest(to, &dest);
+		is_near = (to->lid && to->lid == dest.lid) ||
+			  (to->grh && dest.grh &&
+			   !memcmp(to->gid, dest.gid, 16));
+		exact += is_exact;
+		near += is_near;
+		if (found == &entry->txn) {
+			found_exact = is_exact;
+			found_near = is_near;
+		}
+	}
+	MUST(!found == !(exact || near) || (!found && same > 16));
+	MUST(!found || (exact ? found_exact : found_near));
+}
+
 static void ends(struct entry *entry, enum umad_txn_state state)
 {
 	entry->state = state;
@@ -387,8 +422,10 @@ void fuzz_one(const u8 *data, size_t size)
 			one(m, &m->entries[byte % TXNS], &in);
 		} else if (byte < 150) {
 			find(m, &in);
-		} else if (byte < 180) {
+		} else if (byte < 165) {
 			find_to(m, &in);
+		} else if (byte < 180) {
+			find_near(m, &in);
 		} else if (byte < 220) {
 			m->now += take_time(&in);
 			expire(m);

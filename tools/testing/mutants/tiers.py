@@ -45,6 +45,7 @@ PLANS = {
     "rmpp_tx.c": ["kunit-rmpp", "rmpp-peer"],
     "rmpp_wire.h": ["kunit-rmpp", "rmpp-peer"],
     "rmpp_window.c": ["rmpp", "rmpp-peer"],
+    "rmpp_write.c": ["rmpp", "rmpp-peer"],
     "rxq.c": ["kunit", "transfer"],
     "segbuf.c": ["kunit", "rmpp"],
     "send.c": ["kunit", "transfer", "hwsim"],
