@@ -7,6 +7,7 @@
 #include "fuzz.h"
 #include "rmpp_limits.h"
 #include "shim/memory.h"
+#include "shim/module.h"
 
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -57,7 +58,6 @@ static unsigned long port_transfers, port_bytes;
 
 const struct kernel_param_ops param_ops_ulong;
 const struct kernel_param_ops param_ops_uint;
-extern const struct kernel_param __start___param[], __stop___param[];
 
 static void set_param(const char *name, unsigned long value)
 {
