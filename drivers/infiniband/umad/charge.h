@@ -73,8 +73,9 @@ static inline void umad_charge_end(const struct umad_charge *charge)
  * umad_throttle_defer() - do not sleep for memory.high from now on
  *
  * A charge above memory.high may sleep for up to 2 s, at once or on the way back to
- * user space. Inside a gate only the latter will do: removal of the device would
- * wait for it.
+ * user space. Inside a gate it has to be the latter: removal of the device would
+ * wait.
+ *
  * Context: process, of a program.
  * Return: for umad_throttle_resume().
  */

@@ -3,6 +3,7 @@
 
 #include <linux/err.h>
 #include <linux/string.h>
+#include <rdma/ib_smi.h>
 #include "ah.h"
 
 /* What stands in ib_mad_send_buf.context. */
@@ -10,6 +11,24 @@ enum {
 	CONTEXT_OWNER,
 	CONTEXT_DONE,
 };
+
+/*
+ * Does a directed route SMP never leave this host (IBA 14.2.2)? From such a one
+ * ib_core of an OPA port copies as many bytes as that port's MADs have, though an
+ * SMP of InfiniBand has 256: out of bounds, unless its buffer is as long.
+ */
+static bool stays_local(const struct ib_mad_hdr *mad)
+{
+	struct ib_smp *smp = (struct ib_smp *)mad;
+	bool back;
+
+	if (mad->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
+		return false;
+	back = ib_get_smp_direction(smp);
+	if ((back ? smp->dr_dlid : smp->dr_slid) == IB_LID_PERMISSIVE)
+		return back ? smp->hop_ptr <= 1 : smp->hop_ptr >= smp->hop_cnt;
+	return back ? !smp->hop_ptr : smp->hop_ptr == smp->hop_cnt + 1;
+}
 
 /**
  * umad_post_build() - make a MAD that ib_core can post
@@ -22,11 +41,17 @@ struct ib_mad_send_buf *umad_post_build(const struct umad_post *post)
 {
 	const struct ib_mad_hdr *mad_hdr = post->head;
 	int hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
+	u8 base_version = mad_hdr->base_version;
 	struct ib_mad_send_buf *buf;
 
+	/* It decides on the length of the buffer, and of what leaves. */
+	if (rdma_cap_opa_mad(post->core->device, post->core->port_num) &&
+	    post->len >= offsetof(struct ib_smp, initial_path) &&
+	    stays_local(mad_hdr))
+		base_version = OPA_MGMT_BASE_VERSION;
 	buf = ib_create_send_mad(post->core, post->qpn, post->pkey_index, 0,
 				 hdr_len, post->len - hdr_len, post->gfp,
-				 mad_hdr->base_version);
+				 base_version);
 	if (IS_ERR(buf))
 		return buf;
 

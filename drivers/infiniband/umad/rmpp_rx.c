@@ -240,9 +240,10 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		rx->last = packet->seg;
 		rx->last_len = packet->len;
 	}
+	/* The length may be anything, and is not rounded up past its range. */
 	if (packet->seg == 1)
-		rx->claim = DIV_ROUND_UP(packet->len,
-					 rmpp_payload_max(&rx->layout));
+		rx->claim = packet->len / rmpp_payload_max(&rx->layout) +
+			    !!(packet->len % rmpp_payload_max(&rx->layout));
 	set_bit(packet->seg % RMPP_RX_WINDOW_MAX, rx->have);
 	if (packet->seg != rx->expected) {
 		rx->smooth = 0;

@@ -45,11 +45,12 @@ static unsigned int collect_due(struct umad_file *file, struct due *due)
 	struct umad_agent *agent;
 	struct umad_send *send;
 	struct umad_txn *txn;
-	unsigned int n = 0;
+	unsigned int n = 0, looked_at = 0;
 	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
-	while (n < BATCH && (txn = umad_txn_expired(&file->txns, now))) {
+	while (looked_at++ < BATCH &&
+	       (txn = umad_txn_expired(&file->txns, now))) {
 		send = container_of(txn, struct umad_send, txn);
 		agent = send->agent;
 		/* Whoever has shut it cancels all that it has. */

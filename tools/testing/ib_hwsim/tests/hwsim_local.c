@@ -20,6 +20,19 @@ FIXTURE(local) {
 	struct umad_msg msg, got;
 };
 
+FIXTURE_VARIANT(local) {
+	const char *options;
+};
+
+FIXTURE_VARIANT_ADD(local, ib) {
+	.options = "lid=0x20",
+};
+
+/* SMPs of 256 bytes on a port whose own have 2,048. */
+FIXTURE_VARIANT_ADD(local, opa) {
+	.options = "link=opa lid=0x20",
+};
+
 static int reg_qp0(int fd, bool serve)
 {
 	struct ib_user_mad_reg_req2 req;
@@ -35,7 +48,7 @@ static int reg_qp0(int fd, bool serve)
 
 FIXTURE_SETUP(local)
 {
-	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=0x20"));
+	ASSERT_EQ(0, hwsim_new(DEVICE, variant->options));
 	self->sm = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
 	ASSERT_LE(0, self->sm);
 	ASSERT_EQ(0, reg_qp0(self->sm, true));
