@@ -72,10 +72,6 @@ static inline void umad_charge_end(const struct umad_charge *charge)
 /**
  * umad_throttle_defer() - do not sleep for memory.high from now on
  *
- * A charge above memory.high may sleep for up to 2 s, at once or on the way back to
- * user space. Inside a gate it has to be the latter: removal of the device would
- * wait.
- *
  * Context: process, of a program.
  * Return: for umad_throttle_resume().
  */
@@ -83,6 +79,11 @@ static inline unsigned int umad_throttle_defer(void)
 {
 	unsigned int over_high = 0;
 
+	/*
+	 * A charge above memory.high may sleep for up to 2 s, at once or on the
+	 * way back to user space. Inside a gate it has to be the latter: removal
+	 * of the device would wait.
+	 */
 #ifdef CONFIG_MEMCG
 	over_high = current->memcg_nr_pages_over_high;
 	current->memcg_nr_pages_over_high = 0;
