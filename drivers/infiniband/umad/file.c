@@ -29,7 +29,6 @@ MODULE_PARM_DESC(recv_budget,
 struct umad_file *umad_file_create(struct umad_port *port)
 {
 	struct umad_file *file;
-	int ret;
 
 	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 	if (!file)
@@ -37,9 +36,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 
 	spin_lock_init(&file->lock);
 	umad_txn_table_init(&file->txns, &file->lock);
-	ret = umad_rmpp_init(&file->rmpp);
-	if (ret)
-		goto err_free;
+	umad_rmpp_init(&file->rmpp);
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
 	INIT_LIST_HEAD(&file->again);
@@ -55,10 +52,6 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	list_add_tail(&file->port_node, &port->files);
 	mutex_unlock(&port->files_lock);
 	return file;
-
-err_free:
-	kfree(file);
-	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_file_create);
 

@@ -5,7 +5,6 @@
 
 #include <linux/err.h>
 #include <linux/limits.h>
-#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "ah.h"
@@ -145,11 +144,11 @@ static void timer_work(struct work_struct *work)
  * umad_rmpp_init() - what a file needs for RMPP
  * @rmpp: of a file
  *
- * Context: process; may sleep.
- * Return: 0 or -ENOMEM.
+ * Context: any.
  */
-int umad_rmpp_init(struct umad_rmpp *rmpp)
+void umad_rmpp_init(struct umad_rmpp *rmpp)
 {
+	rmpp->receivers = RB_ROOT;
 	rmpp->peers = RB_ROOT;
 	rmpp->by_transfers = RB_ROOT_CACHED;
 	rmpp->by_bytes = RB_ROOT_CACHED;
@@ -157,7 +156,6 @@ int umad_rmpp_init(struct umad_rmpp *rmpp)
 	timerqueue_init_head(&rmpp->timers);
 	INIT_DELAYED_WORK(&rmpp->work, timer_work);
 	rmpp->armed = KTIME_MAX;
-	return rhashtable_init(&rmpp->receivers, &umad_rmpp_rx_params);
 }
 
 /**
@@ -170,10 +168,10 @@ void umad_rmpp_destroy(struct umad_rmpp *rmpp)
 {
 	cancel_delayed_work_sync(&rmpp->work);
 	WARN_ON_ONCE(rmpp->joining || !RB_EMPTY_ROOT(&rmpp->peers) ||
+		     !RB_EMPTY_ROOT(&rmpp->receivers) ||
 		     rmpp->lingering_count ||
 		     atomic64_read(&rmpp->sending_bytes) ||
 		     timerqueue_getnext(&rmpp->timers));
-	rhashtable_destroy(&rmpp->receivers);
 }
 
 static void control_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)

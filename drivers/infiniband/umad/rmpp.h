@@ -9,7 +9,6 @@
 
 #include <linux/atomic.h>
 #include <linux/rbtree.h>
-#include <linux/rhashtable-types.h>
 #include <linux/timerqueue.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_user_mad.h>
@@ -51,7 +50,7 @@ struct umad_rmpp_timer {
  * @armed: when @work will run, or KTIME_MAX
  */
 struct umad_rmpp {
-	struct rhashtable receivers;
+	struct rb_root receivers;
 	struct rb_root peers;
 	struct rb_root_cached by_transfers;
 	struct rb_root_cached by_bytes;
@@ -65,7 +64,7 @@ struct umad_rmpp {
 	ktime_t armed;
 };
 
-int umad_rmpp_init(struct umad_rmpp *rmpp);
+void umad_rmpp_init(struct umad_rmpp *rmpp);
 void umad_rmpp_destroy(struct umad_rmpp *rmpp);
 void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		       const struct ib_mad_recv_wc *rwc);

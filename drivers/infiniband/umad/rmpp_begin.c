@@ -6,7 +6,6 @@
 #include <linux/err.h>
 #include <linux/lockdep.h>
 #include <linux/moduleparam.h>
-#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "charge.h"
@@ -16,6 +15,7 @@
 #include "rmpp_limits.h"
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
+#include "rmpp_table.h"
 #include "segbuf.h"
 #include "send.h"
 
@@ -162,10 +162,8 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 	if (!umad_rmpp_may_begin(rx, ktime_get_ns(), &victim))
 		goto err_peer;
 	rx_setup(rx, rwc);
-	ret = rhashtable_insert_fast(&file->rmpp.receivers, &rx->node,
-				     umad_rmpp_rx_params);
-	if (ret)
-		goto err_peer;
+	umad_rmpp_table_insert(&file->rmpp, rx);
+	ret = 0;
 	rx->listed = true;
 	list_add_tail(&rx->agent_node, &agent->receivers);
 	umad_rmpp_count(rx);
@@ -296,8 +294,7 @@ u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
 	if (key.grh)
 		memcpy(key.gid, hdr->gid, sizeof(key.gid));
 	spin_lock(&file->lock);
-	rx = rhashtable_lookup_fast(&file->rmpp.receivers, &key,
-				    umad_rmpp_rx_params);
+	rx = umad_rmpp_table_find(&file->rmpp, &key);
 	if (rx)
 		window = rx->engine.repwin;
 	spin_unlock(&file->lock);

@@ -5,7 +5,6 @@
 
 #include <linux/err.h>
 #include <linux/lockdep.h>
-#include <linux/rhashtable.h>
 #include "agent.h"
 #include "ah.h"
 #include "device.h"
@@ -13,6 +12,7 @@
 #include "post.h"
 #include "queues.h"
 #include "rmpp_limits.h"
+#include "rmpp_table.h"
 #include "send.h"
 
 /*
@@ -49,8 +49,7 @@ bool umad_rmpp_rx_unlist(struct umad_rmpp_rx *rx)
 	if (!rx->listed)
 		return false;
 	rx->listed = false;
-	rhashtable_remove_fast(&file->rmpp.receivers, &rx->node,
-			       umad_rmpp_rx_params);
+	umad_rmpp_table_remove(&file->rmpp, rx);
 	list_del(&rx->agent_node);
 	if (list_empty(&rx->linger_node)) {
 		umad_rmpp_rx_joined(rx);

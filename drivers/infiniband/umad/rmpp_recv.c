@@ -5,7 +5,6 @@
 #include <linux/err.h>
 #include <linux/limits.h>
 #include <linux/moduleparam.h>
-#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "ah.h"
@@ -16,6 +15,7 @@
 #include "rmpp_limits.h"
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
+#include "rmpp_table.h"
 #include "segbuf.h"
 #include "send.h"
 
@@ -27,13 +27,6 @@
  * needs 2 s, OPA's fabric manager up to 5.2 s, and that may be lost again.
  */
 #define SEGMENT_PATIENCE_MS	10000
-
-const struct rhashtable_params umad_rmpp_rx_params = {
-	.key_len = sizeof(struct umad_rmpp_key),
-	.key_offset = offsetof(struct umad_rmpp_rx, key),
-	.head_offset = offsetof(struct umad_rmpp_rx, node),
-	.automatic_shrinking = true,
-};
 
 /**
  * umad_rx_msg_release() - give a message back
@@ -308,8 +301,7 @@ static struct umad_rmpp_rx *rx_find(struct umad_file *file,
 	struct umad_rmpp_rx *rx;
 
 	lockdep_assert_held(&file->lock);
-	rx = rhashtable_lookup_fast(&file->rmpp.receivers, key,
-				    umad_rmpp_rx_params);
+	rx = umad_rmpp_table_find(&file->rmpp, key);
 	if (rx)
 		umad_rmpp_rx_get(rx);
 	return rx;

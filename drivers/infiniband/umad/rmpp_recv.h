@@ -90,7 +90,7 @@ struct umad_rmpp_rx {
 	struct rmpp_rx engine;
 	struct umad_rmpp_timer timer;
 	struct umad_rmpp_key key;
-	struct rhash_head node;
+	struct rb_node node;
 	refcount_t refs;
 	struct umad_agent *agent;
 	struct list_head agent_node;
@@ -113,8 +113,6 @@ struct umad_rmpp_rx {
 	u64 seen_at;
 	u32 granted;
 };
-
-extern const struct rhashtable_params umad_rmpp_rx_params;
 
 void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 		      const struct ib_mad_recv_wc *rwc);
