@@ -69,8 +69,12 @@ def kept(name, word, make):
 
 def forget_old():
     """Those that nobody has asked for since BUILT_MAX others were."""
-    if BUILT.exists():
-        for old in sorted(BUILT.iterdir(),
-                          key=lambda p: -p.stat().st_mtime)[BUILT_MAX:]:
-            if time.time() - old.stat().st_mtime > 3600:
-                shutil.rmtree(old, ignore_errors=True)
+    found = []
+    for old in BUILT.iterdir() if BUILT.exists() else ():
+        try:
+            found.append((old.stat().st_mtime, old))
+        except FileNotFoundError:   # another run was faster
+            pass
+    for mtime, old in sorted(found, reverse=True)[BUILT_MAX:]:
+        if time.time() - mtime > 3600:
+            shutil.rmtree(old, ignore_errors=True)
