@@ -136,6 +136,27 @@ void umad_file_destroy(struct umad_file *file)
 EXPORT_SYMBOL_IF_KUNIT(umad_file_destroy);
 
 /**
+ * umad_file_queue() - queue a record for read(), and count it
+ * @file: the file
+ * @msg: charged to @file's queue; consumed when it is queued
+ * @stat: what it counts as
+ *
+ * It is counted first: whoever has read it finds it counted.
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: false when nobody will read from @file any more.
+ */
+bool umad_file_queue(struct umad_file *file, struct umad_msg *msg,
+		     enum umad_stat stat)
+{
+	lockdep_assert_held(&file->lock);
+	/* The queue dies after the file is dead, so not while the lock is held. */
+	if (file->dead)
+		return false;
+	umad_stat_inc(&file->port->stats, stat);
+	return umad_rxq_push(&file->rxq, msg);
+}
+
+/**
  * umad_file_hdr_size() - the size of the header this file speaks
  * @file: the file
  *

@@ -22,6 +22,7 @@
 #include "hdr.h"
 #include "rmpp.h"
 #include "rxq.h"
+#include "stats.h"
 #include "txn.h"
 
 struct mem_cgroup;
@@ -83,6 +84,8 @@ void umad_file_destroy(struct umad_file *file);
 void umad_file_shut(struct umad_file *file);
 void umad_file_kill(struct umad_file *file);
 size_t umad_file_hdr_size(struct umad_file *file);
+bool __must_check umad_file_queue(struct umad_file *file, struct umad_msg *msg,
+				  enum umad_stat stat);
 void umad_file_show(struct umad_file *file, struct seq_file *s);
 
 /* ioctl.c */

@@ -243,17 +243,15 @@ drop:
 static void deliver(struct umad_agent *agent, struct recv_msg *recv)
 {
 	struct umad_file *file = agent->file;
-	struct umad_stats *stats = &file->port->stats;
 	bool queued = false;
 
 	spin_lock(&file->lock);
 	if (!agent->dying)
-		queued = umad_rxq_push(&file->rxq, &recv->msg);
+		queued = umad_file_queue(file, &recv->msg,
+					 UMAD_STAT_RECV_DELIVERED);
 	spin_unlock(&file->lock);
-	if (queued) {
-		umad_stat_inc(stats, UMAD_STAT_RECV_DELIVERED);
-	} else {
-		umad_stat_inc(stats, UMAD_STAT_RECV_DROPPED_DEAD);
+	if (!queued) {
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RECV_DROPPED_DEAD);
 		umad_rxq_free(&file->rxq, &recv->msg);
 	}
 }

@@ -203,10 +203,8 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 	msg->msg.first = rx->engine.layout.hdr + rx->engine.layout.data;
 	umad_rxq_charge_always(&file->rxq, &msg->msg,
 			       msg->msg.body->bytes + sizeof(*msg));
-	if (umad_rxq_push(&file->rxq, &msg->msg)) {
-		umad_stat_inc(stats, UMAD_STAT_RECV_DELIVERED);
-		umad_stat_inc(stats, UMAD_STAT_RMPP_RECEIVED);
-	} else {
+	umad_stat_inc(stats, UMAD_STAT_RMPP_RECEIVED);
+	if (!umad_file_queue(file, &msg->msg, UMAD_STAT_RECV_DELIVERED)) {
 		umad_stat_inc(stats, UMAD_STAT_RECV_DROPPED_DEAD);
 		rx->msg = msg;
 	}

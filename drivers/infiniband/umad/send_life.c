@@ -119,9 +119,7 @@ static void report(struct umad_send *send)
 	report->msg.hdr = send->hdr;
 	report->msg.hdr.status = ETIMEDOUT;
 	umad_rmpp_tx_explain(send, report->msg.hdr.reserved);
-	if (umad_rxq_push(&file->rxq, &report->msg))
-		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_TIMED_OUT);
-	else
+	if (!umad_file_queue(file, &report->msg, UMAD_STAT_SEND_TIMED_OUT))
 		umad_send_release_report(&report->msg);
 }
 

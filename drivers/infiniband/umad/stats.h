@@ -34,7 +34,7 @@ struct umad_port;
  * @UMAD_STAT_RMPP_SEND_REFUSED: messages whose write failed as the file's messages
  *	being sent take too much memory
  * @UMAD_STAT_RMPP_RESENT: segments sent more than once
- * @UMAD_STAT_RMPP_RECEIVED: messages queued for read()
+ * @UMAD_STAT_RMPP_RECEIVED: messages received whole, and wanted
  * @UMAD_STAT_RMPP_UNRECEIVED: messages begun, not refused, and not completed
  * @UMAD_STAT_RMPP_REFUSED: messages refused with STOP for a bound, when they begin
  *	or later

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Races with a name: found once, and forced here by stops. See race.h. */
+#include "kselftest_harness.h"
+#include "race.h"
+
+#include <stdio.h>
+
+#define PATIENCE	5000
+
+FIXTURE(cases) {
+	int fd;		/* agent 0: a client */
+	int raw;
+	struct test_port port;
+	struct umad_msg msg, got;
+	struct ib_hwsim_frame frame;
+};
+
+FIXTURE_SETUP(cases)
+{
+	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=32"));
+	ASSERT_EQ(0, hwsim_umad(DEVICE, 1, "umad", self->port.node,
+				sizeof(self->port.node)));
+	self->port.lid = FAR_LID;
+	self->raw = raw_attach(DEVICE, 1);
+	ASSERT_LE(0, self->raw);
+	self->fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, umad_ioctl(self->fd, IB_USER_MAD_ENABLE_PKEY, NULL));
+	ASSERT_EQ(0, umad_reg_client(self->fd));
+}
+
+FIXTURE_TEARDOWN(cases)
+{
+	unsigned int i;
+
+	for (i = 0; i <= SIDES; i++)
+		stop_release(i);
+	close(self->fd);
+	close(self->raw);
+	EXPECT_EQ(0, hwsim_del(DEVICE));
+}
+
+static int send_request(FIXTURE_DATA(cases) *self, uint32_t tid,
+			unsigned int timeout_ms, unsigned int retries)
+{
+	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, tid);
+	self->msg.hdr.grh_present = 0;
+	self->msg.hdr.timeout_ms = timeout_ms;
+	self->msg.hdr.retries = retries;
+	return msg_write(self->fd, &self->msg);
+}
+
+/* The next frame with this TID answers. */
+static int answer(FIXTURE_DATA(cases) *self, uint32_t tid)
+{
+	struct ib_hwsim_frame *frame = &self->frame;
+	uint16_t lid;
+	int ret;
+
+	do {
+		ret = raw_read(self->raw, frame, PATIENCE);
+		if (ret <= 0)
+			return ret ? ret : -ETIME;
+	} while ((uint32_t)be64toh(frame_mad(frame)->tid) != tid);
+	lid = frame->slid;
+	frame->slid = frame->dlid;
+	frame->dlid = lid;
+	frame_mad(frame)->method |= METHOD_RESP;
+	return raw_write(self->raw, frame);
+}
+
+/*
+ * Two requests are due again, and one attempt of a file may be in the send queue.
+ * It is answered when the work that has posted it looks for turns no more. The
+ * other has its turn then, not at the next deadline: an hour later.
+ */
+TEST_F_TIMEOUT(cases, turn_is_not_put_off_to_a_far_deadline, 60)
+{
+	ASSERT_EQ(MSG_LEN, send_request(self, 1, 3600 * 1000, 3));
+	ASSERT_EQ(0, stop_arm(0, "ib_umad:collect_due entry", "ms=500"));
+	ASSERT_EQ(0, stop_arm(1, "ib_umad:collect_late entry", "ms=5000"));
+	ASSERT_EQ(MSG_LEN, send_request(self, 2, 200, 3));
+	ASSERT_EQ(MSG_LEN, send_request(self, 3, 200, 3));
+	ASSERT_TRUE(stop_wait(1, "parked", PATIENCE));
+	ASSERT_EQ(0, answer(self, 2));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, PATIENCE));
+	ASSERT_EQ(2, msg_tid(&self->got));
+	sleep_ms(50);
+	ASSERT_TRUE(stop_is(1, "parked"));
+	stop_release(1);
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &self->got, 2 * PATIENCE));
+	ASSERT_EQ(3, msg_tid(&self->got));
+	ASSERT_EQ(ETIMEDOUT, self->got.hdr.status);
+}
+
+/* The task that queues what is read is stopped before it does anything else. */
+TEST_F(cases, what_has_been_read_is_counted)
+{
+	long timed_out = umad_counter(&self->port, "send_timed_out");
+	long delivered = umad_counter(&self->port, "recv_delivered");
+
+	ASSERT_LE(0, timed_out);
+	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_rxq_push return", NULL));
+	ASSERT_EQ(MSG_LEN, send_request(self, 1, 50, 0));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &self->got, PATIENCE));
+	EXPECT_EQ(timed_out + 1, umad_counter(&self->port, "send_timed_out"));
+	ASSERT_TRUE(stop_wait(0, "over", PATIENCE));
+
+	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_rxq_push return", NULL));
+	ASSERT_EQ(MSG_LEN, send_request(self, 2, PATIENCE, 0));
+	ASSERT_EQ(0, answer(self, 2));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, PATIENCE));
+	EXPECT_EQ(delivered + 1, umad_counter(&self->port, "recv_delivered"));
+	ASSERT_TRUE(stop_wait(0, "over", PATIENCE));
+}
+
+TEST_HARNESS_MAIN
