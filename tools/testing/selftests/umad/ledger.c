@@ -104,13 +104,13 @@ static bool stopped(const int *stop)
 	return __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
-static int open_registered(const char *node, bool server)
+static int open_registered(const char *ibdev, bool server)
 {
 	const struct rmpp_agent rmpp = {
 		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
 		.method = server ? METHOD_TABLE : 0,
 	};
-	int fd = umad_open_node(node, O_RDWR | O_NONBLOCK);
+	int fd = umad_open_ibdev(ibdev, O_RDWR | O_NONBLOCK);
 	bool good;
 
 	if (fd < 0)
@@ -243,7 +243,7 @@ static void worker_step(struct ledger_worker *worker)
 	int ret;
 
 	if (worker->fd < 0) {
-		worker->fd = open_registered(worker->node, false);
+		worker->fd = open_registered(worker->ibdev, false);
 		if (worker->fd >= 0)
 			worker->opens++;
 		else
@@ -342,7 +342,7 @@ static void *server_main(void *arg)
 
 	while (!stopped(&server->stop)) {
 		if (server->fd < 0) {
-			server->fd = open_registered(server->node, true);
+			server->fd = open_registered(server->ibdev, true);
 			if (server->fd >= 0)
 				server->opens++;
 			else

@@ -38,7 +38,7 @@ struct ledger {
 
 struct ledger_worker {
 	const struct test_port *path;	/* from its port to its server's */
-	const char *node;
+	const char *ibdev;
 	unsigned int seed;
 	unsigned int requests;		/* to be written, 0: until @stop */
 	bool removals;			/* the device comes and goes */
@@ -52,7 +52,7 @@ struct ledger_worker {
 };
 
 struct ledger_server {
-	const char *node;
+	const char *ibdev;
 	unsigned int seed;
 	bool removals;
 	int stop;

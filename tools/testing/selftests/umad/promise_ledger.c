@@ -62,12 +62,12 @@ TEST_F_TIMEOUT(ledger, every_request_ends_exactly_once, 300)
 	struct ledger_sums sums = { 0 };
 	int i;
 
-	self->server.node = self->port.node;
+	self->server.ibdev = self->port.ibdev;
 	self->server.seed = seed ? atoi(seed) : 1;
 	ledger_server_start(&self->server);
 	for (i = 0; i < WORKERS; i++) {
 		self->workers[i].path = &self->port;
-		self->workers[i].node = self->port.node;
+		self->workers[i].ibdev = self->port.ibdev;
 		self->workers[i].seed = self->server.seed + 1 + i;
 		self->workers[i].requests = n ? atoi(n) : 1500;
 		self->workers[i].messages = variant->messages;

@@ -76,7 +76,7 @@ static void *do_hold(void *arg)
 	while (!__atomic_load_n(&self->stop, __ATOMIC_RELAXED)) {
 		i = rand_r(&seed) % HOLDERS;
 		close(fds[i]);
-		fds[i] = umad_open_node(self->port.node, O_RDWR | O_NONBLOCK);
+		fds[i] = umad_open_ibdev(self->port.ibdev, O_RDWR | O_NONBLOCK);
 		sleep_ms(1 + rand_r(&seed) % 4);
 		if (fds[i] < 0 || umad_reg_client(fds[i]))
 			continue;
@@ -113,13 +113,13 @@ FIXTURE_SETUP(cycles)
 	ASSERT_EQ(0, umad_port_find(&self->port));
 	self->slow = env_long("UMAD_SLOW", 1);
 	self->seed = env_long("UMAD_SEED", 1);
-	self->server.node = self->port.node;
+	self->server.ibdev = self->port.ibdev;
 	self->server.seed = self->seed;
 	self->server.removals = true;
 	ledger_server_start(&self->server);
 	for (i = 0; i < WORKERS; i++) {
 		self->workers[i].path = &self->port;
-		self->workers[i].node = self->port.node;
+		self->workers[i].ibdev = self->port.ibdev;
 		self->workers[i].seed = self->seed + 1 + i;
 		self->workers[i].removals = true;
 		self->workers[i].messages = true;

@@ -31,13 +31,13 @@ int main(int argc, char **argv)
 	memcpy(back.gid, port.gid, sizeof(back.gid));
 	back.lid = port.lid;
 	for (i = 0; i < 2; i++) {
-		servers[i].node = i ? port.node : peer.node;
+		servers[i].ibdev = i ? port.ibdev : peer.ibdev;
 		servers[i].seed = seed + i;
 		ledger_server_start(&servers[i]);
 	}
 	for (i = 0; i < 2 * WORKERS; i++) {
 		workers[i].path = i & 1 ? &back : &there;
-		workers[i].node = i & 1 ? peer.node : port.node;
+		workers[i].ibdev = i & 1 ? peer.ibdev : port.ibdev;
 		workers[i].seed = seed + 2 + i;
 		workers[i].messages = true;
 		ledger_worker_start(&workers[i]);

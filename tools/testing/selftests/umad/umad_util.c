@@ -159,13 +159,30 @@ int umad_open_node(const char *node, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/*
+ * Devices that come and go share their numbers: the node may have become another
+ * device's before it was opened. Then there is none of this one for the moment.
+ */
+int umad_open_ibdev(const char *ibdev, int flags)
+{
+	char node[32], now[32];
+	int ret, fd;
+
+	ret = umad_node_of(ibdev, node, sizeof(node));
+	if (ret)
+		return ret;
+	fd = umad_open_node(node, flags);
+	if (fd < 0)
+		return fd;
+	if (!umad_node_of(ibdev, now, sizeof(now)) && !strcmp(node, now))
+		return fd;
+	close(fd);
+	return -ENODEV;
+}
+
 int umad_open(int flags)
 {
-	char node[32];
-	int ret;
-
-	ret = umad_node_of(umad_ibdev(), node, sizeof(node));
-	return ret ? ret : umad_open_node(node, flags);
+	return umad_open_ibdev(umad_ibdev(), flags);
 }
 
 void mask_set(uint64_t mask[2], unsigned int method)

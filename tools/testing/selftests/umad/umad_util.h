@@ -90,6 +90,7 @@ int umad_port_find(struct test_port *port);
 const char *umad_ibdev(void);
 int umad_node_of(const char *ibdev, char *node, size_t len);
 int umad_open_node(const char *node, int flags);
+int umad_open_ibdev(const char *ibdev, int flags);
 int umad_open(int flags);
 
 void mask_set(uint64_t mask[2], unsigned int method);
