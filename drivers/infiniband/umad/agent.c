@@ -125,6 +125,7 @@ static int agent_register(struct umad_agent *agent,
 				     agent, 0);
 	if (IS_ERR(core))
 		return PTR_ERR(core);
+	umad_tids_add(&agent->tid, core->hi_tid);
 	WRITE_ONCE(agent->core, core);
 	if (!READ_ONCE(port->rmpp_credit))
 		WRITE_ONCE(port->rmpp_credit, receive_credit(core->qp));
@@ -337,6 +338,7 @@ void umad_agent_destroy(struct umad_agent *agent)
 	umad_send_cancel_all(agent);
 	umad_rmpp_rx_cancel_all(agent);
 	/* Waits for the handlers; a send of ours left in ib_core is flushed. */
+	umad_tids_del(&agent->tid);
 	ib_unregister_mad_agent(agent->core);
 	WARN_ON_ONCE(!list_empty(&agent->sends));
 	kfree(agent);

@@ -7,6 +7,7 @@
 #include <linux/timerqueue.h>
 #include <linux/types.h>
 #include "gate.h"
+#include "tids.h"
 
 struct ib_mad_agent;
 struct umad_file;
@@ -16,6 +17,7 @@ struct umad_reg;
  * struct umad_agent - one registered agent
  * @file: that registered it, constant
  * @core: ib_core's agent, constant once the slot is published
+ * @tid: what brings responses to it, while @core is registered
  * @id: its slot in &umad_file.agent, constant
  * @rmpp: registered with an RMPP version, constant
  * @kernel_rmpp: and wants it done here, constant
@@ -33,6 +35,7 @@ struct umad_reg;
 struct umad_agent {
 	struct umad_file *file;
 	struct ib_mad_agent *core;
+	struct umad_tid tid;
 	u32 id;
 	bool rmpp;
 	bool kernel_rmpp;

@@ -4,7 +4,12 @@
 #include <linux/err.h>
 #include <linux/string.h>
 #include <rdma/ib_smi.h>
+#include <rdma/opa_smi.h>
 #include "ah.h"
+#include "tids.h"
+
+/* ib_core gives 1 to 2^24 - 1. */
+#define NOBODYS_HI_TID	(u64)U32_MAX
 
 /* What stands in ib_mad_send_buf.context. */
 enum {
@@ -13,21 +18,44 @@ enum {
 };
 
 /*
- * Does a directed route SMP never leave this host (IBA 14.2.2)? From such a one
- * ib_core of an OPA port copies as many bytes as that port's MADs have, though an
- * SMP of InfiniBand has 256: out of bounds, unless its buffer is as long.
+ * Does a directed route SMP never leave this host (IBA 14.2.2)? ib_core hands such
+ * a one to the device and then to an agent by itself.
  */
-static bool stays_local(const struct ib_mad_hdr *mad)
+static bool stays_local(const struct umad_post *post, bool opa)
 {
+	const struct ib_mad_hdr *mad = post->head;
+	struct opa_smp *opa_smp = (struct opa_smp *)mad;
 	struct ib_smp *smp = (struct ib_smp *)mad;
-	bool back;
+	bool back, permissive;
 
-	if (mad->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
+	if (mad->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE ||
+	    post->len < offsetof(struct opa_smp, route.dr.initial_path))
 		return false;
 	back = ib_get_smp_direction(smp);
-	if ((back ? smp->dr_dlid : smp->dr_slid) == IB_LID_PERMISSIVE)
+	if (opa && mad->class_version == OPA_SM_CLASS_VERSION)
+		permissive = (back ? opa_smp->route.dr.dr_dlid :
+				     opa_smp->route.dr.dr_slid) ==
+			     OPA_LID_PERMISSIVE;
+	else
+		permissive = (back ? smp->dr_dlid : smp->dr_slid) ==
+			     IB_LID_PERMISSIVE;
+	if (permissive)
 		return back ? smp->hop_ptr <= 1 : smp->hop_ptr >= smp->hop_cnt;
 	return back ? !smp->hop_ptr : smp->hop_ptr == smp->hop_cnt + 1;
+}
+
+/*
+ * ib_core takes a response that stays on the host to the agent that its TID names,
+ * together with the buffer of whoever has sent it. Ours know their own. One of the
+ * kernel, such as the SA's client, takes it for a request of its own, and calls
+ * what it finds there: so such a response is for nobody.
+ */
+static void keep_from_kernel_agents(struct ib_mad_hdr *mad)
+{
+	u64 tid = be64_to_cpu(mad->tid);
+
+	if (ib_response_mad(mad) && !umad_tids_has(upper_32_bits(tid)))
+		mad->tid = cpu_to_be64(NOBODYS_HI_TID << 32 | lower_32_bits(tid));
 }
 
 /**
@@ -41,13 +69,17 @@ struct ib_mad_send_buf *umad_post_build(const struct umad_post *post)
 {
 	const struct ib_mad_hdr *mad_hdr = post->head;
 	int hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
+	bool opa = rdma_cap_opa_mad(post->core->device, post->core->port_num);
 	u8 base_version = mad_hdr->base_version;
+	bool local = stays_local(post, opa);
 	struct ib_mad_send_buf *buf;
 
-	/* It decides on the length of the buffer, and of what leaves. */
-	if (rdma_cap_opa_mad(post->core->device, post->core->port_num) &&
-	    post->len >= offsetof(struct ib_smp, initial_path) &&
-	    stays_local(mad_hdr))
+	/*
+	 * It decides on the length of the buffer. ib_core of an OPA port copies as
+	 * many bytes of what stays local as that port's MADs have, though an SMP of
+	 * InfiniBand has 256.
+	 */
+	if (opa && local)
 		base_version = OPA_MGMT_BASE_VERSION;
 	buf = ib_create_send_mad(post->core, post->qpn, post->pkey_index, 0,
 				 hdr_len, post->len - hdr_len, post->gfp,
@@ -56,6 +88,8 @@ struct ib_mad_send_buf *umad_post_build(const struct umad_post *post)
 		return buf;
 
 	memcpy(buf->mad, post->head, post->head_len);
+	if (local)
+		keep_from_kernel_agents(buf->mad);
 	umad_ah_get(post->ah);
 	buf->ah = umad_ah_verbs(post->ah);
 	buf->context[CONTEXT_OWNER] = post->owner;
