@@ -121,6 +121,24 @@ run_shellcheck()
 	shell_files | xargs shellcheck -x -s sh
 }
 
+# The long ones too, which make check does not run.
+unreadable_plans()
+{
+	python3 -B - tools/testing/qemu/plans/*.plan \
+		tools/testing/qemu/plans/*/*.plan <<-'END' 2>&1
+		import sys
+		sys.path.insert(0, "tools/testing/qemu")
+		import plan
+		for name in sys.argv[1:]:
+		    if "/harness/" in name:
+		        continue
+		    try:
+		        plan.load(name)
+		    except plan.PlanError as error:
+		        print(error)
+	END
+}
+
 # Python that does not even compile, without leaving .pyc files behind.
 run_python()
 {
@@ -186,6 +204,7 @@ check "static: no version tests outside of compat" version_tests || :
 check "static: no file above 600 lines" long_files || :
 check "static: licences" without_license || :
 check "static: every selftest is in a plan" forgotten_tests || :
+check "static: every plan can be read" unreadable_plans || :
 check "static: one version" other_versions || :
 check "static: every mutant can be made" \
 	tools/testing/mutants/mutants.py --check || :

@@ -19,7 +19,7 @@ enum {
 
 /*
  * Does a directed route SMP never leave this host (IBA 14.2.2)? ib_core hands such
- * a one to the device and then to an agent by itself.
+ * a one to the device, if that deals with any, and then to an agent by itself.
  */
 static bool stays_local(const struct umad_post *post, bool opa)
 {
@@ -28,7 +28,8 @@ static bool stays_local(const struct umad_post *post, bool opa)
 	struct ib_smp *smp = (struct ib_smp *)mad;
 	bool back, permissive;
 
-	if (mad->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE ||
+	if (!post->core->device->ops.process_mad ||
+	    mad->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE ||
 	    post->len < offsetof(struct opa_smp, route.dr.initial_path))
 		return false;
 	back = ib_get_smp_direction(smp);

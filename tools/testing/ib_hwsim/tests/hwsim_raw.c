@@ -7,6 +7,7 @@
 #include "hwsim_util.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define DEVICE		30
 #define LID		0x20
@@ -411,6 +412,36 @@ TEST(bad_devices_are_refused)
 	EXPECT_EQ(-EEXIST, hwsim_new(DEVICE, ""));
 	EXPECT_EQ(0, hwsim_del(DEVICE));
 	EXPECT_EQ(-ENODEV, hwsim_del(DEVICE));
+}
+
+/*
+ * What any node of the fabric can do to a host whose SMPs ib_core answers: the answer
+ * to a request without hops stays on the host, and goes to whoever its TID names.
+ * With the SA's client named the kernel panics: ib_core's own, whatever ib_umad.
+ */
+TEST(request_without_hops_for_an_agent_of_the_kernel)
+{
+	struct ib_hwsim_frame frame;
+	uint64_t hi;
+	int raw;
+
+	if (!getenv("UMAD_DARE"))
+		SKIP(return, "the kernel panics");
+	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=0x20"));
+	raw = raw_attach(DEVICE, 1);
+	ASSERT_LE(0, raw);
+	for (hi = 1; hi < 64; hi++) {
+		frame_smp(&frame, METHOD_GET, ATTR_NODE_INFO, 0);
+		frame.flags = 0;
+		frame.dlid = LID;
+		frame_mad(&frame)->mgmt_class = CLASS_SMI_DR;
+		frame_mad(&frame)->tid = htobe64(hi << 32 | 1);
+		memset(frame.mad + 32, 0xff, 4);
+		ASSERT_EQ(0, raw_write(raw, &frame));
+		sleep_ms(5);
+	}
+	close(raw);
+	EXPECT_EQ(0, hwsim_del(DEVICE));
 }
 
 TEST_HARNESS_MAIN

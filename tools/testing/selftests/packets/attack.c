@@ -78,6 +78,27 @@ static bool stalls_ib_core(const struct attack *attack,
 }
 
 /*
+ * ib_core delivers the answer to a directed route request that has no hops to go on
+ * this host, to the agent that its TID names, as if that had asked. An agent of the
+ * kernel (the SA's client) believes it and calls what it finds: ib_core's own, see
+ * hwsim_raw. So it has to be an agent of the module.
+ */
+static bool answer_kills_ib_core(const struct attack *attack,
+				 const struct ib_hwsim_frame *frame)
+{
+	const struct shared *shared = attack->shared;
+	uint32_t hi, i;
+
+	if (frame->mad[1] != 0x81 || (frame->mad[6] && frame->mad[7]))
+		return false;
+	hi = be64toh(((const struct mad_hdr *)frame->mad)->tid) >> 32;
+	for (i = 0; i < ARRAY_SIZE(shared->hi_tid); i++)
+		if (hi && shared->hi_tid[i] == hi)
+			return false;
+	return true;
+}
+
+/*
  * What a subnet manager may do to a port, up to taking it down, is no attack on
  * this module. And a packet "from the port" could be one of the pair's.
  */
@@ -90,6 +111,8 @@ static void restrain(struct attack *attack, struct ib_hwsim_frame *frame)
 	if ((mad->mgmt_class == 0x01 || mad->mgmt_class == 0x81) &&
 	    (mad->method & ~METHOD_RESP) == 0x02)
 		mad->method ^= 0x03;
+	if (answer_kills_ib_core(attack, frame))
+		frame->mad[6] = frame->mad[7] = 1;
 	if (wire_is_from_own(attack->wire, frame) ||
 	    stalls_ib_core(attack, frame)) {
 		wire_from_peer(attack->wire, frame,
@@ -144,7 +167,9 @@ static void learn(struct attack *attack, const struct ib_hwsim_frame *frame)
 	const struct mad_hdr *mad = (const struct mad_hdr *)frame->mad;
 	struct shared *shared = attack->shared;
 
-	if (!(mad->method & METHOD_RESP) && mad->tid)
+	/* Of the SA class may be the kernel's client. */
+	if (!(mad->method & METHOD_RESP) && mad->method != METHOD_REPRESS &&
+	    mad->mgmt_class != CLASS_SA && mad->tid)
 		shared->hi_tid[shared->hi_tid_n++ % ARRAY_SIZE(shared->hi_tid)] =
 			be64toh(mad->tid) >> 32;
 	attack->recent[attack->recent_n++ % RECENT] = *frame;
