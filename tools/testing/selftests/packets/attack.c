@@ -78,8 +78,8 @@ static bool stalls_ib_core(const struct attack *attack,
 }
 
 /*
- * ib_core delivers the answer to a directed route request that has no hops to go on
- * this host, to the agent that its TID names, as if that had asked. An agent of the
+ * ib_core delivers the answer to a directed route request that has no hops to go, or
+ * comes backwards, on this host, to the agent that its TID names, as if that had asked. An agent of the
  * kernel (the SA's client) believes it and calls what it finds: ib_core's own, see
  * hwsim_raw. So it has to be an agent of the module.
  */
@@ -89,7 +89,7 @@ static bool answer_kills_ib_core(const struct attack *attack,
 	const struct shared *shared = attack->shared;
 	uint32_t hi, i;
 
-	if (frame->mad[1] != 0x81 || (frame->mad[6] && frame->mad[7]))
+	if (frame->mad[1] != 0x81)
 		return false;
 	hi = be64toh(((const struct mad_hdr *)frame->mad)->tid) >> 32;
 	for (i = 0; i < ARRAY_SIZE(shared->hi_tid); i++)
@@ -112,7 +112,7 @@ static void restrain(struct attack *attack, struct ib_hwsim_frame *frame)
 	    (mad->method & ~METHOD_RESP) == 0x02)
 		mad->method ^= 0x03;
 	if (answer_kills_ib_core(attack, frame))
-		frame->mad[6] = frame->mad[7] = 1;
+		mad->mgmt_class = 0x01;
 	if (wire_is_from_own(attack->wire, frame) ||
 	    stalls_ib_core(attack, frame)) {
 		wire_from_peer(attack->wire, frame,
