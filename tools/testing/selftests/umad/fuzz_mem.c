@@ -11,8 +11,8 @@
 #define PAGE		4096
 #define SCRIBBLED	8192
 
-/* Everybody's; the scribbler changes it all the time. */
-static char scribbled[SCRIBBLED] __attribute__((aligned(PAGE)));
+/* Everybody's; the scribbler changes it all the time. A page of no access follows. */
+static char *scribbled;
 static struct fuzz_rng helper_rng;
 
 static void *map(size_t len)
@@ -187,6 +187,10 @@ int fuzz_helpers_start(struct fuzz_helpers *helpers, uint64_t seed)
 	struct uffdio_api api = { .api = UFFD_API };
 
 	memset(helpers, 0, sizeof(*helpers));
+	/* What is read may be longer: it must not be what lies behind that changes. */
+	scribbled = map(SCRIBBLED + PAGE);
+	if (!scribbled || mprotect(scribbled + SCRIBBLED, PAGE, PROT_NONE))
+		return -ENOMEM;
 	fuzz_seed(&helper_rng, seed, 1000, 0);
 	helpers->uffd = syscall(__NR_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (helpers->uffd < 0 || ioctl(helpers->uffd, UFFDIO_API, &api))
