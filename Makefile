@@ -43,6 +43,7 @@ help:
 	@echo '  make fuzz             each target of libFuzzer for FUZZ_SECONDS=60'
 	@echo '  make soak             all of plans/long/soak-*, then 30 minutes of mixed load'
 	@echo '                        (SOAK_SECONDS=N: so many seconds instead); takes hours'
+	@echo '  make check-kcsan      races and stress on a kernel with KCSAN'
 	@echo '  make mutants          which tests notice small faults of the driver; takes hours'
 	@echo 'One guest: see $(QEMU)/README.rst'
 
@@ -77,6 +78,12 @@ demo:
 demo-fabric:
 	@scripts/demo-fabric.sh
 
+# Data races, on a kernel that looks for them.
+check-kcsan:
+	@scripts/install-deps.sh check
+	@scripts/kernel-cache.sh kcsan-6.1
+	@tools/testing/qemu/run.py tools/testing/qemu/plans/long/kcsan.plan
+
 bench-rmpp:
 	@tools/testing/bench/bench-rmpp.sh
 
@@ -85,4 +92,4 @@ soak:
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
 	check check-static check-dkms check-kunit check-qemu demo demo-fabric \
-	bench-rmpp fuzz soak mutants
+	bench-rmpp fuzz soak mutants check-kcsan
