@@ -9,7 +9,7 @@
 #include "tids.h"
 
 /* ib_core gives 1 to 2^24 - 1. */
-#define NOBODYS_HI_TID	(u64)U32_MAX
+#define NOBODYS_HI_TID	((u64)U32_MAX)
 
 /* What stands in ib_mad_send_buf.context. */
 enum {

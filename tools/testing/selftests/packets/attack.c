@@ -79,9 +79,9 @@ static bool stalls_ib_core(const struct attack *attack,
 
 /*
  * ib_core delivers the answer to a directed route request that has no hops to go, or
- * comes backwards, on this host, to the agent that its TID names, as if that had asked. An agent of the
- * kernel (the SA's client) believes it and calls what it finds: ib_core's own, see
- * hwsim_raw. So it has to be an agent of the module.
+ * comes backwards, on this host: to the agent that its TID names, as if that had
+ * asked. An agent of the kernel (the SA's client) believes it and calls what it
+ * finds: ib_core's own, see hwsim_raw. So it has to be an agent of the module.
  */
 static bool answer_kills_ib_core(const struct attack *attack,
 				 const struct ib_hwsim_frame *frame)
