@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import tsc
 from build import CACHE
 from initramfs import add_programs, skeleton
 
@@ -69,7 +70,8 @@ def command(vmlinux, initrd, where, accel, smp, mem, append="", net=None):
             "-display", "none", "-machine", "q35", *ACCELS[accel],
             "-smp", "1" if accel == "icount" else str(smp), "-m", mem,
             "-kernel", str(vmlinux), "-initrd", str(initrd),
-            "-append", f"{CMDLINE} {append}".strip(),
+            "-append", " ".join(filter(None, (CMDLINE, append,
+                                              tsc.argument(accel)))),
             "-chardev", f"file,id=console,path={where}/console.log",
             "-serial", "chardev:console",
             "-chardev", f"file,id=report,path={where}/report.log",

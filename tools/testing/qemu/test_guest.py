@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Unit tests of guest.py: which guest is started a second time?"""
+"""Unit tests of guest.py: a second boot, and the guest's clock."""
 
 import asyncio
 import tempfile
@@ -58,6 +58,30 @@ class SecondBoot(unittest.TestCase):
         outcome = self.boot("exec sleep 60", timeout=0.5)
         self.assertTrue(outcome.timed_out)
         self.assertEqual(outcome.boots, 1)
+
+
+class Clock(unittest.TestCase):
+    """A guest is told how fast the counter is that it reads."""
+
+    def append(self, accel):
+        """What the kernel is told in all."""
+        args = guest.command("vmlinux", "initrd", "where", accel, 2, "1G",
+                             "quiet")
+        return args[args.index("-append") + 1].split()
+
+    def test_of_the_host(self):
+        """Twice the same, but for what measuring leaves."""
+        first = guest.tsc.host_khz()
+        guest.tsc.host_khz.cache_clear()
+        self.assertAlmostEqual(guest.tsc.host_khz() / first, 1, places=3)
+        self.assertIn(f"tsc_early_khz={guest.tsc.host_khz()}",
+                      self.append("tcg"))
+
+    def test_of_its_own(self):
+        """KVM and the instruction clock have their own."""
+        for accel in "kvm", "icount":
+            self.assertEqual([word for word in self.append(accel)
+                              if word.startswith("tsc_early_khz")], [])
 
 
 if __name__ == "__main__":

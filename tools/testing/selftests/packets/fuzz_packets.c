@@ -283,8 +283,9 @@ TEST_F_TIMEOUT(hostile, peers_harm_nobody, 36000)
 	EXPECT_EQ(0, good->twice);
 	EXPECT_EQ(0, good->lost);
 	EXPECT_EQ(good->asked, good->answered + good->timed_out);
-	/* A fuzzer that kept everybody from working is no test. */
-	EXPECT_LT(good->asked / 2, good->answered);
+	/* A fuzzer that kept everybody from working is no test; nor a slow guest. */
+	EXPECT_LT(good->asked / 2 / strtoul(setting("UMAD_SLOW", "1"), NULL, 0),
+		  good->answered);
 	EXPECT_LT(0, attack->counts.finished);
 	close(attack->sync_fd);
 	sleep_ms(SETTLE_MS / 10);
