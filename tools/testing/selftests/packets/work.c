@@ -100,19 +100,28 @@ static void do_register(struct work *work)
 			     !(req.flags & IB_USER_MAD_USER_RMPP);
 }
 
+/*
+ * The other thread goes on with the number of the old file: which is the new one's
+ * when that has its header, and before an agent of either thread fixes it.
+ */
 static void do_open(struct work *work)
 {
-	int i;
+	int fd, i;
 
-	begin(work, "close");
-	if (work->fd >= 0)
-		close(work->fd);
 	begin(work, "open");
-	work->fd = umad_open(O_RDWR | O_NONBLOCK);
+	fd = umad_open(O_RDWR | O_NONBLOCK);
 	done(work);
-	if (work->fd >= 0 &&
-	    umad_ioctl(work->fd, IB_USER_MAD_ENABLE_PKEY, NULL))
+	if (fd >= 0 && umad_ioctl(fd, IB_USER_MAD_ENABLE_PKEY, NULL))
 		_exit(1);
+	begin(work, "close");
+	if (fd >= 0 && work->fd >= 0) {
+		dup2(fd, work->fd);
+		close(fd);
+	} else {
+		close(work->fd);
+		work->fd = fd;
+	}
+	done(work);
 	for (i = 0; i < AGENTS; i++)
 		work->agent[i].id = -1;
 	for (i = 0; i < AGENTS; i++)
