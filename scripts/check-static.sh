@@ -124,14 +124,12 @@ run_shellcheck()
 # The long ones too, which make check does not run.
 unreadable_plans()
 {
-	python3 -B - tools/testing/qemu/plans/*.plan \
-		tools/testing/qemu/plans/*/*.plan <<-'END' 2>&1
+	python3 -B - tools/testing/*/plans/*.plan tools/testing/bench/*.plan \
+		tools/testing/qemu/plans/long/*.plan <<-'END' 2>&1
 		import sys
 		sys.path.insert(0, "tools/testing/qemu")
 		import plan
 		for name in sys.argv[1:]:
-		    if "/harness/" in name:
-		        continue
 		    try:
 		        plan.load(name)
 		    except plan.PlanError as error:

@@ -24,7 +24,7 @@ enum {
 static bool stays_local(const struct umad_post *post, bool opa)
 {
 	const struct ib_mad_hdr *mad = post->head;
-	struct opa_smp *opa_smp = (struct opa_smp *)mad;
+	const struct opa_smp *opa_smp = post->head;
 	struct ib_smp *smp = (struct ib_smp *)mad;
 	bool back, permissive;
 

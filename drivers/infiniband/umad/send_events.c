@@ -162,7 +162,7 @@ void umad_send_deadline_work(struct work_struct *work)
 {
 	struct umad_file *file = container_of(work, struct umad_file,
 					      deadline_work.work);
-	bool more_due, more_late, turn;
+	bool more_due, more_late;
 	ktime_t now;
 
 	more_due = settle_many(file, collect_due);
@@ -176,11 +176,12 @@ void umad_send_deadline_work(struct work_struct *work)
 	 * An attempt may have left since the turn of the next was looked for. It
 	 * has queued the work: which must not be put off to a deadline.
 	 */
-	turn = !list_empty(&file->again) && file->again_posted < AGAIN_MAX;
-	if (more_due || more_late || turn) {
+	if (!list_empty(&file->again) && file->again_posted < AGAIN_MAX)
+		more_due = true;
+	if (more_due || more_late) {
 		file->armed = now;
 		mod_delayed_work(umad_timer_wq, &file->deadline_work,
-				 more_due || turn ? 0 : 1);
+				 more_due ? 0 : 1);
 	} else {
 		umad_send_arm(file, now);
 	}

@@ -20,15 +20,16 @@ SOURCE = r"""
 
 static void both(uint64_t *tsc, double *ms)
 {
-	uint64_t before, best = UINT64_MAX;
+	uint64_t before, took, best = UINT64_MAX;
 	struct timespec now;
 
 	for (int i = 0; i < 50; i++) {
 		before = __rdtsc();
 		clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-		if (__rdtsc() - before >= best)
+		took = __rdtsc() - before;
+		if (took >= best)
 			continue;
-		best = __rdtsc() - before;
+		best = took;
 		*tsc = before;
 		*ms = now.tv_sec * 1e3 + now.tv_nsec / 1e6;
 	}

@@ -3,10 +3,11 @@
 #
 # Everything at once, in a guest, for SOAK_SECONDS, and until OpenSM has been
 # killed by SIGKILL SOAK_KILLS times while it sweeps a fabric, and has left no IsSM
-# behind. Beside that, SA queries; requests and messages both ways over a wire that
-# loses, repeats and delays; a device that goes and comes; both fuzzers. SOAK_PARTS
-# names the parts to be run. Prints what came of each, and its status says whether
-# all were as they should be.
+# behind; each SOAK_UP_EACH-th time it may bring up the subnet. Beside that, SA
+# queries; requests and messages both ways over a wire that loses, repeats and
+# delays; a device that goes and comes; both fuzzers. SOAK_PARTS names the parts to
+# be run. Prints what came of each, and its status says whether all were as they
+# should be.
 
 # shellcheck disable=SC2317 # "part" calls the functions
 # shellcheck disable=SC2086 # what is not quoted has no blanks
@@ -16,6 +17,7 @@
 
 seconds=${SOAK_SECONDS:-1800}
 kills=${SOAK_KILLS:-50}
+up_each=${SOAK_UP_EACH:-16}
 wanted=${SOAK_PARTS:-opensm sa ledger cycles calls packets}
 soak=/tmp/soak
 mkdir -p $soak
@@ -52,7 +54,7 @@ chance()
 }
 
 # Killed at any time: before it has opened its port, while it sweeps, after
-# that. Each SOAK_UP_EACH-th may bring the subnet up.
+# that. Each up_each-th may bring the subnet up.
 kill_opensm()
 {
 	count=0
@@ -62,7 +64,7 @@ kill_opensm()
 	while time_left || [ $count -lt "$kills" ]; do
 		fab_opensm "sm$count" hwsim0
 		pid=$(cat "$fab/sm$count/pid")
-		if [ $((count % ${SOAK_UP_EACH:-16})) = 0 ]; then
+		if [ $((count % up_each)) = 0 ]; then
 			fab_said "sm$count" 120 'SUBNET UP' && up=$((up + 1))
 		else
 			sleep "0.$(chance 90 $count)"

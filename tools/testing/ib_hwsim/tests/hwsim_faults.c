@@ -29,10 +29,8 @@ FIXTURE_SETUP(faults)
 	ASSERT_EQ(0, hwsim_new(WIRE, "lid=32"));
 	self->raw = raw_attach(WIRE, 1);
 	ASSERT_LE(0, self->raw);
-	self->fd = hwsim_open(WIRE, 1, O_RDWR | O_NONBLOCK);
+	self->fd = hwsim_client(WIRE, 1);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, umad_ioctl(self->fd, IB_USER_MAD_ENABLE_PKEY, NULL));
-	ASSERT_EQ(0, umad_reg_client(self->fd));
 }
 
 FIXTURE_TEARDOWN(faults)

@@ -318,10 +318,8 @@ FIXTURE_SETUP(opa)
 	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=0x20 link=opa"));
 	self->raw = raw_attach(DEVICE, 1);
 	ASSERT_LE(0, self->raw);
-	self->fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	self->fd = hwsim_client(DEVICE, 1);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, umad_ioctl(self->fd, IB_USER_MAD_ENABLE_PKEY, NULL));
-	ASSERT_EQ(0, umad_reg_client(self->fd));
 	ASSERT_EQ(1, umad_reg_server(self->fd, CLASS_VENDOR1, METHOD_TEST));
 }
 

@@ -121,6 +121,22 @@ int hwsim_open(unsigned int id, unsigned int port, int flags)
 	return ret ? ret : umad_open_node(node, flags);
 }
 
+/* A file of the port that does not block, with the new header: agent 0 is a client. */
+int hwsim_client(unsigned int id, unsigned int port)
+{
+	int fd = hwsim_open(id, port, O_RDWR | O_NONBLOCK), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = umad_ioctl(fd, IB_USER_MAD_ENABLE_PKEY, NULL);
+	if (!ret)
+		ret = umad_reg_client(fd);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret < 0 ? ret : -EPROTO;
+}
+
 int raw_attach(unsigned int id, unsigned int port)
 {
 	struct ib_hwsim_attach which = { .device = id, .port = port };

@@ -35,6 +35,7 @@ int hwsim_sysfs(unsigned int id, unsigned int port, const char *file,
 int hwsim_umad(unsigned int id, unsigned int port, const char *kind, char *node,
 	       size_t len);
 int hwsim_open(unsigned int id, unsigned int port, int flags);
+int hwsim_client(unsigned int id, unsigned int port);
 
 int raw_attach(unsigned int id, unsigned int port);
 int raw_read(int fd, struct ib_hwsim_frame *frame, int wait_ms);

@@ -415,13 +415,11 @@ FIXTURE_SETUP(pair)
 	ASSERT_TRUE(pkeys_known(RIGHT));
 	ASSERT_EQ(0, read_gid(LEFT, 0, self->left_gid));
 	ASSERT_EQ(0, read_gid(RIGHT, 0, self->right_gid));
-	self->left = hwsim_open(LEFT, 1, O_RDWR | O_NONBLOCK);
+	self->left = hwsim_client(LEFT, 1);
 	self->right = hwsim_open(RIGHT, 1, O_RDWR | O_NONBLOCK);
 	ASSERT_LE(0, self->left);
 	ASSERT_LE(0, self->right);
-	ASSERT_EQ(0, umad_ioctl(self->left, IB_USER_MAD_ENABLE_PKEY, NULL));
 	ASSERT_EQ(0, umad_ioctl(self->right, IB_USER_MAD_ENABLE_PKEY, NULL));
-	ASSERT_EQ(0, umad_reg_client(self->left));
 	ASSERT_EQ(0, umad_reg_server(self->right, CLASS_VENDOR1, METHOD_TEST));
 }
 

@@ -23,10 +23,8 @@ FIXTURE_SETUP(cases)
 	self->port.lid = FAR_LID;
 	self->raw = raw_attach(DEVICE, 1);
 	ASSERT_LE(0, self->raw);
-	self->fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	self->fd = hwsim_client(DEVICE, 1);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, umad_ioctl(self->fd, IB_USER_MAD_ENABLE_PKEY, NULL));
-	ASSERT_EQ(0, umad_reg_client(self->fd));
 }
 
 FIXTURE_TEARDOWN(cases)

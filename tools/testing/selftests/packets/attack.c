@@ -84,14 +84,13 @@ static bool stalls_ib_core(const struct attack *attack,
  * finds: ib_core's own, see hwsim_raw. So it has to be an agent of the module.
  */
 static bool answer_kills_ib_core(const struct attack *attack,
-				 const struct ib_hwsim_frame *frame)
+				 const struct mad_hdr *mad)
 {
 	const struct shared *shared = attack->shared;
-	uint32_t hi, i;
+	uint32_t hi = be64toh(mad->tid) >> 32, i;
 
-	if (frame->mad[1] != 0x81)
+	if (mad->mgmt_class != 0x81)
 		return false;
-	hi = be64toh(((const struct mad_hdr *)frame->mad)->tid) >> 32;
 	for (i = 0; i < ARRAY_SIZE(shared->hi_tid); i++)
 		if (hi && shared->hi_tid[i] == hi)
 			return false;
@@ -111,7 +110,7 @@ static void restrain(struct attack *attack, struct ib_hwsim_frame *frame)
 	if ((mad->mgmt_class == 0x01 || mad->mgmt_class == 0x81) &&
 	    (mad->method & ~METHOD_RESP) == 0x02)
 		mad->method ^= 0x03;
-	if (answer_kills_ib_core(attack, frame))
+	if (answer_kills_ib_core(attack, mad))
 		mad->mgmt_class = 0x01;
 	if (wire_is_from_own(attack->wire, frame) ||
 	    stalls_ib_core(attack, frame)) {
