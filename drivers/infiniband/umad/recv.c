@@ -267,6 +267,18 @@ static bool is_local(const struct ib_mad_recv_wc *rwc)
 	       IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE && !rwc->recv_buf.grh;
 }
 
+/*
+ * ib_core finds the agent for a response by its TID alone, and then a request of
+ * that agent: also when another device has received it, on another fabric or of
+ * another network namespace. QPs tell less than devices: mlx5 receives the MADs of
+ * QP1 by a QP of its own.
+ */
+static bool is_by_another_device(const struct ib_mad_recv_wc *rwc,
+				 const struct ib_mad_agent *core)
+{
+	return rwc->wc->qp && rwc->wc->qp->device != core->device;
+}
+
 /**
  * umad_recv_handler() - ib_core has received a MAD
  * @core: ib_core's agent
@@ -292,6 +304,13 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 		buf = NULL;
 	/* The agent may receive before its registration has returned. */
 	WRITE_ONCE(agent->core, core);
+	if (is_by_another_device(rwc, core)) {
+		umad_stat_inc(&agent->file->port->stats,
+			      UMAD_STAT_RECV_DROPPED_DEVICE);
+		if (buf)
+			umad_send_answer_lost(buf, mad);
+		goto free;
+	}
 	if (agent->kernel_rmpp && umad_mad_is_rmpp_active(mad)) {
 		umad_rmpp_receive(agent, buf, rwc);
 		goto free;

@@ -26,6 +26,7 @@ static const char * const stat_names[UMAD_STAT_COUNT] = {
 	[UMAD_STAT_RECV_DROPPED_BUDGET] = "recv_dropped_budget",
 	[UMAD_STAT_RECV_DROPPED_NOMEM] = "recv_dropped_nomem",
 	[UMAD_STAT_RECV_DROPPED_GID] = "recv_dropped_gid",
+	[UMAD_STAT_RECV_DROPPED_DEVICE] = "recv_dropped_device",
 	[UMAD_STAT_RECV_DROPPED_DEAD] = "recv_dropped_dead",
 	[UMAD_STAT_READ_SHORT] = "read_short",
 	[UMAD_STAT_RMPP_SENT] = "rmpp_sent",
