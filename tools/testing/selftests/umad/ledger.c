@@ -176,7 +176,10 @@ static void worker_read(struct ledger_worker *worker, int wait_ms)
 	}
 }
 
-/* Time-outs are so many times as long, by UMAD_SLOW in the environment. */
+/*
+ * Time-outs are so many times as long, by UMAD_SLOW in the environment; and pauses,
+ * as who looks for a device in sysfs without a pause keeps it from coming there.
+ */
 static long slow(void)
 {
 	return env_long("UMAD_SLOW", 1);
@@ -247,7 +250,7 @@ static void worker_step(struct ledger_worker *worker)
 		if (worker->fd >= 0)
 			worker->opens++;
 		else
-			sleep_ms(2);
+			sleep_ms(2 * slow());
 		return;
 	}
 	if (what == 0) {
@@ -346,7 +349,7 @@ static void *server_main(void *arg)
 			if (server->fd >= 0)
 				server->opens++;
 			else
-				sleep_ms(2);
+				sleep_ms(2 * slow());
 			continue;
 		}
 		ret = rmpp_msg_read(server->fd, &server->msg, HDR_NEW, 50);

@@ -78,7 +78,7 @@ static void *do_hold(void *arg)
 		i = rand_r(&seed) % HOLDERS;
 		close(fds[i]);
 		fds[i] = umad_open_ibdev(self->port.ibdev, O_RDWR | O_NONBLOCK);
-		sleep_ms(1 + rand_r(&seed) % 4);
+		sleep_ms((1 + rand_r(&seed) % 4) * (fds[i] < 0 ? self->slow : 1));
 		if (fds[i] < 0 || umad_reg_client(fds[i]))
 			continue;
 		msg_init(&msg, &self->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 1);
@@ -175,7 +175,7 @@ static long cycle(struct __test_metadata *_metadata, FIXTURE_DATA(cycles) *self)
 		ASSERT_GT(start + self->slow * PATIENCE, now_ms()) {
 			TH_LOG("the device does not come back");
 		}
-		sleep_ms(1);
+		sleep_ms(self->slow);
 	}
 	/* Its GIDs may stand elsewhere now. */
 	self->port = again;
