@@ -114,8 +114,9 @@ xt_scan_leaks()
 		echo disabled
 		return
 	fi
+	xt_count=$(grep -c '^unreferenced object' "$xt_leaks")
 	# The modules have gone; what xt_unload_all kept names their functions.
-	awk '
+	[ "$xt_count" = 0 ] || awk '
 		FILENAME == "/tmp/.kallsyms" { at[++n] = $1; name[n] = $3 " " $4; next }
 		n && $2 ~ /^0xffffffff/ {
 			hex = substr($2, 3); lo = 1; hi = n
@@ -127,5 +128,5 @@ xt_scan_leaks()
 		}
 		{ print }
 	' /tmp/.kallsyms "$xt_leaks" >/dev/ttyS0
-	grep -c '^unreferenced object' "$xt_leaks"
+	echo "$xt_count"
 }
