@@ -78,23 +78,23 @@ static bool stalls_ib_core(const struct attack *attack,
 }
 
 /*
- * ib_core delivers the answer to a directed route request that has no hops to go, or
- * comes backwards, on this host: to the agent that its TID names, as if that had
- * asked. An agent of the kernel (the SA's client) believes it and calls what it
- * finds: ib_core's own, see hwsim_raw. So it has to be an agent of the module.
+ * ib_core delivers by the TID alone, and to agents of the kernel, too. The SA's client
+ * believes that the answer to a directed route request without hops is its own, and
+ * calls what it finds there; and it keeps each segment of a response that nobody
+ * asked for. Both are ib_core's own, see hwsim_raw. So the TID has to name an agent of
+ * the module, or nobody.
  */
-static bool answer_kills_ib_core(const struct attack *attack,
-				 const struct mad_hdr *mad)
+static void spare_agents_of_the_kernel(const struct attack *attack,
+				       struct mad_hdr *mad)
 {
 	const struct shared *shared = attack->shared;
 	uint32_t hi = be64toh(mad->tid) >> 32, i;
 
-	if (mad->mgmt_class != 0x81)
-		return false;
 	for (i = 0; i < ARRAY_SIZE(shared->hi_tid); i++)
 		if (hi && shared->hi_tid[i] == hi)
-			return false;
-	return true;
+			return;
+	/* More agents than there are. */
+	mad->tid |= htobe64(1ull << 63);
 }
 
 /*
@@ -110,8 +110,7 @@ static void restrain(struct attack *attack, struct ib_hwsim_frame *frame)
 	if ((mad->mgmt_class == 0x01 || mad->mgmt_class == 0x81) &&
 	    (mad->method & ~METHOD_RESP) == 0x02)
 		mad->method ^= 0x03;
-	if (answer_kills_ib_core(attack, mad))
-		mad->mgmt_class = 0x01;
+	spare_agents_of_the_kernel(attack, mad);
 	if (wire_is_from_own(attack->wire, frame) ||
 	    stalls_ib_core(attack, frame)) {
 		wire_from_peer(attack->wire, frame,

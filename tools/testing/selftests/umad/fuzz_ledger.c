@@ -2,6 +2,7 @@
 /* The ledger of a well-behaved process. See fuzz_ledger.h. */
 #include "fuzz_ledger.h"
 #include "fuzz_gen.h"
+#include "promise_load.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <sys/wait.h>
 
 #define OPEN		16	/* requests outstanding */
-#define TIMEOUT		4000	/* ms; a slow machine under load loses nothing */
+#define TIMEOUT		4000	/* ms, UMAD_SLOW times; under load nothing is lost */
 #define RETRIES		3
 #define NOBODY_TIMEOUT	50
 #define OVERDUE		((TIMEOUT) * (RETRIES + 3))
@@ -30,6 +31,7 @@ struct book {
 	int client, server;
 	struct entry entry[OPEN];
 	uint32_t next_tid;
+	long slow;
 };
 
 static void fault(struct book *book, const char *what, long a, long b)
@@ -51,7 +53,8 @@ static void ask(struct book *book, struct entry *entry)
 	entry->cookie = entry->tid * 0x9e3779b97f4a7c15ull;
 	msg_init(&msg, book->port, 0, CLASS_LEDGER,
 		 entry->nobody ? METHOD_NOBODY : METHOD_TEST, entry->tid);
-	msg.hdr.timeout_ms = entry->nobody ? NOBODY_TIMEOUT : TIMEOUT;
+	msg.hdr.timeout_ms = entry->nobody ? NOBODY_TIMEOUT :
+			     TIMEOUT * book->slow;
 	msg.hdr.retries = entry->nobody ? 0 : RETRIES;
 	memcpy(msg.data + COOKIE, &entry->cookie, sizeof(entry->cookie));
 	entry->since_us = now_us();
@@ -140,7 +143,7 @@ static int turn(struct book *book, bool more)
 			ask(book, entry);
 		open += entry->open;
 		if (entry->open && now > entry->since_us &&
-		    now - entry->since_us > OVERDUE * 1000ull) {
+		    now - entry->since_us > book->slow * OVERDUE * 1000ull) {
 			fault(book, "never ended", entry->tid, entry->nobody);
 			entry->open = false;
 		}
@@ -153,7 +156,9 @@ static int turn(struct book *book, bool more)
 
 static void keep_book(struct fuzz_ledger *ledger, const struct test_port *port)
 {
-	struct book book = { .ledger = ledger, .port = port };
+	struct book book = {
+		.ledger = ledger, .port = port, .slow = env_long("UMAD_SLOW", 1),
+	};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	book.client = umad_open(O_RDWR | O_NONBLOCK);
