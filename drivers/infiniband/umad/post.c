@@ -2,6 +2,7 @@
 #include "post.h"
 
 #include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include <rdma/ib_smi.h>
 #include <rdma/opa_smi.h>
@@ -19,19 +20,21 @@ enum {
 
 /*
  * Does a directed route SMP never leave this host (IBA 14.2.2)? ib_core hands such
- * a one to the device, if that deals with any, and then to an agent by itself.
+ * a one to the device, if that deals with any, and then to an agent by itself. It
+ * does so with a short one, too: what is not written is 0 in its buffer.
  */
 static bool stays_local(const struct umad_post *post, bool opa)
 {
+	u8 head[offsetof(struct opa_smp, route.dr.initial_path)] __aligned(8) = {};
+	const struct opa_smp *opa_smp = (const struct opa_smp *)head;
 	const struct ib_mad_hdr *mad = post->head;
-	const struct opa_smp *opa_smp = post->head;
-	struct ib_smp *smp = (struct ib_smp *)mad;
+	struct ib_smp *smp = (struct ib_smp *)head;
 	bool back, permissive;
 
 	if (!post->core->device->ops.process_mad ||
-	    mad->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE ||
-	    post->len < offsetof(struct opa_smp, route.dr.initial_path))
+	    mad->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
 		return false;
+	memcpy(head, post->head, min(post->head_len, sizeof(head)));
 	back = ib_get_smp_direction(smp);
 	if (opa && mad->class_version == OPA_SM_CLASS_VERSION)
 		permissive = (back ? opa_smp->route.dr.dr_dlid :
