@@ -16,6 +16,7 @@
 #include "device.h"
 #include "file.h"
 #include "hdr.h"
+#include "post.h"
 #include "rmpp.h"
 #include "rxq.h"
 #include "send.h"
@@ -268,15 +269,44 @@ static bool is_local(const struct ib_mad_recv_wc *rwc)
 }
 
 /*
- * ib_core finds the agent for a response by its TID alone, and then a request of
- * that agent: also when another device has received it, on another fabric or of
- * another network namespace. QPs tell less than devices: mlx5 receives the MADs of
- * QP1 by a QP of its own.
+ * What stays on the host is answered by the port that its writer has asked, or by a
+ * program of that port. ib_core's own agents answer others.
  */
-static bool is_by_another_device(const struct ib_mad_recv_wc *rwc,
+static bool is_by_foreign_writer(const struct ib_mad_send_buf *buf,
 				 const struct ib_mad_agent *core)
 {
-	return rwc->wc->qp && rwc->wc->qp->device != core->device;
+	const struct ib_mad_agent *writer = buf->mad_agent;
+
+	return writer->device != core->device ||
+	       writer->port_num != core->port_num ||
+	       writer->send_handler != umad_send_handler;
+}
+
+/*
+ * ib_core finds the agent for a response by its TID alone, and then a request of
+ * that agent: also when another port has received it, on another fabric or of another
+ * network namespace; and the handler of one agent would run at two ports at once.
+ * The QP itself tells nothing: mlx5 receives the MADs of QP1 by one of its own, with
+ * the same port. Of a switch the port is 0.
+ */
+static bool is_by_foreign_port(const struct ib_qp *qp,
+			       const struct ib_mad_agent *core)
+{
+	return qp && (qp->device != core->device ||
+		      (qp->port && core->qp->port &&
+		       qp->port != core->qp->port));
+}
+
+/* Nobody who may answer this agent has sent that response. */
+static bool is_foreign(const struct ib_mad_recv_wc *rwc,
+		       const struct ib_mad_send_buf *buf,
+		       const struct ib_mad_agent *core)
+{
+	if (!ib_response_mad(&rwc->recv_buf.mad->mad_hdr))
+		return false;
+	if (is_local(rwc))
+		return buf && is_by_foreign_writer(buf, core);
+	return is_by_foreign_port(rwc->wc->qp, core);
 }
 
 /**
@@ -296,17 +326,19 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
 	struct umad_agent *agent = core->context;
 	struct recv_msg *recv;
+	bool foreign;
 
 	if (rwc->wc->status != IB_WC_SUCCESS)
 		goto free;
+	foreign = is_foreign(rwc, buf, core);
 	/* Another file's, or another client's: not to be looked into. */
 	if (buf && buf->mad_agent != core)
 		buf = NULL;
 	/* The agent may receive before its registration has returned. */
 	WRITE_ONCE(agent->core, core);
-	if (is_by_another_device(rwc, core)) {
+	if (foreign) {
 		umad_stat_inc(&agent->file->port->stats,
-			      UMAD_STAT_RECV_DROPPED_DEVICE);
+			      UMAD_STAT_RECV_DROPPED_FOREIGN);
 		if (buf)
 			umad_send_answer_lost(buf, mad);
 		goto free;

@@ -27,8 +27,8 @@ struct umad_port;
  * @UMAD_STAT_RECV_DROPPED_BUDGET: dropped, the file's budget was spent
  * @UMAD_STAT_RECV_DROPPED_NOMEM: dropped for want of memory
  * @UMAD_STAT_RECV_DROPPED_GID: dropped, sent to a GID this port has not
- * @UMAD_STAT_RECV_DROPPED_DEVICE: responses dropped, received by another device
- *	than their agent's
+ * @UMAD_STAT_RECV_DROPPED_FOREIGN: responses dropped, that another port has received
+ *	than their agent's, or nobody who may answer it has sent
  * @UMAD_STAT_RECV_DROPPED_DEAD: dropped, their agent or file was going away
  * @UMAD_STAT_READ_SHORT: reads whose buffer was too short for the MAD
  * @UMAD_STAT_RMPP_SENT: messages that their receiver has whole
@@ -60,7 +60,7 @@ enum umad_stat {
 	UMAD_STAT_RECV_DROPPED_BUDGET,
 	UMAD_STAT_RECV_DROPPED_NOMEM,
 	UMAD_STAT_RECV_DROPPED_GID,
-	UMAD_STAT_RECV_DROPPED_DEVICE,
+	UMAD_STAT_RECV_DROPPED_FOREIGN,
 	UMAD_STAT_RECV_DROPPED_DEAD,
 	UMAD_STAT_READ_SHORT,
 	UMAD_STAT_RMPP_SENT,

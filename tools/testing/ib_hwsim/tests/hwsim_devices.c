@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Two devices on wires of their own. ib_core finds the agent for a response by its
- * TID alone, whichever device it came by.
+ * Two devices on wires of their own, the one with two ports. ib_core finds the agent
+ * for a response by its TID alone, whichever port it came by, or if it came at all.
  */
 #include "kselftest_harness.h"
 #include "hwsim_util.h"
@@ -15,7 +15,8 @@
 #define WHILE	300	/* ms; for what must not */
 
 FIXTURE(devices) {
-	int wire, other;
+	int wire;		/* of the port */
+	int other;		/* of the port that is not to be heard */
 	int fd;			/* on OURS */
 	int id;			/* a client */
 	struct test_port port;
@@ -23,13 +24,25 @@ FIXTURE(devices) {
 	struct umad_msg msg, got;
 };
 
+FIXTURE_VARIANT(devices) {
+	unsigned int other, port;
+};
+
+FIXTURE_VARIANT_ADD(devices, device) {
+	.other = OTHER, .port = 1,
+};
+
+FIXTURE_VARIANT_ADD(devices, port) {
+	.other = OURS, .port = 2,
+};
+
 FIXTURE_SETUP(devices)
 {
-	ASSERT_EQ(0, hwsim_new(OURS, "lid=0x20"));
+	ASSERT_EQ(0, hwsim_new(OURS, "lid=0x20 ports=2"));
 	ASSERT_EQ(0, hwsim_new(OTHER, "lid=0x20"));
 	self->wire = raw_attach(OURS, 1);
 	ASSERT_LE(0, self->wire);
-	self->other = raw_attach(OTHER, 1);
+	self->other = raw_attach(variant->other, variant->port);
 	ASSERT_LE(0, self->other);
 	self->fd = hwsim_open(OURS, 1, O_RDWR | O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
@@ -86,21 +99,21 @@ static int answer(FIXTURE_DATA(devices) *self, int wire, uint32_t add, bool rmpp
 }
 
 /* As a program with RMPP of its own sees a segment that it has not asked for. */
-TEST_F(devices, segment_by_another_device_is_not_delivered)
+TEST_F(devices, segment_by_another_port_is_not_delivered)
 {
-	long dropped = umad_counter(&self->port, "recv_dropped_device");
+	long dropped = umad_counter(&self->port, "recv_dropped_foreign");
 
 	ASSERT_EQ(0, ask(self, 0, 0));
 	ASSERT_EQ(0, answer(self, self->other, 1, true));
 	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, WHILE));
-	EXPECT_EQ(dropped + 1, umad_counter(&self->port, "recv_dropped_device"));
+	EXPECT_EQ(dropped + 1, umad_counter(&self->port, "recv_dropped_foreign"));
 	/* By its own it is. */
 	ASSERT_EQ(0, answer(self, self->wire, 2, true));
 	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, SOON));
 	EXPECT_EQ(7, msg_tid(&self->got));
 }
 
-TEST_F(devices, answer_by_another_device_is_none)
+TEST_F(devices, answer_by_another_port_is_none)
 {
 	ASSERT_EQ(0, ask(self, WHILE, 0));
 	ASSERT_EQ(0, answer(self, self->other, 0, false));
@@ -110,7 +123,7 @@ TEST_F(devices, answer_by_another_device_is_none)
 	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, WHILE));
 }
 
-TEST_F(devices, attempt_after_an_answer_by_another_device_is_answered)
+TEST_F(devices, attempt_after_an_answer_by_another_port_is_answered)
 {
 	ASSERT_EQ(0, ask(self, WHILE, 1));
 	ASSERT_EQ(0, answer(self, self->other, 0, false));
@@ -123,7 +136,7 @@ TEST_F(devices, attempt_after_an_answer_by_another_device_is_answered)
 }
 
 /* The same where the module does RMPP. */
-TEST_F(devices, RMPP_by_another_device_is_not_joined)
+TEST_F(devices, RMPP_by_another_port_is_not_joined)
 {
 	const struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
 
@@ -140,6 +153,59 @@ TEST_F(devices, RMPP_by_another_device_is_not_joined)
 	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, SOON));
 	EXPECT_EQ(0, self->got.hdr.status);
 	EXPECT_EQ(5, msg_tid(&self->got));
+}
+
+/* A directed route SMP to the node itself. */
+static void dr_init(struct mad_hdr *mad, uint8_t method, uint64_t tid)
+{
+	mad->base_version = 1;
+	mad->mgmt_class = CLASS_SMI_DR;
+	mad->class_version = 1;
+	mad->method = method;
+	mad->status = method & METHOD_RESP ? htobe16(0x8000) : 0;
+	mad->tid = htobe64(tid);
+	mad->attr_id = htobe16(ATTR_NODE_INFO);
+	memset((uint8_t *)mad + 32, 0xff, 8);
+}
+
+/* ib_core answers at the other port, and hands the answer to whom the TID names. */
+TEST_F(devices, answer_of_the_node_to_a_peer_is_not_delivered)
+{
+	uint64_t hi;
+
+	ASSERT_EQ(0, ask(self, 0, 0));
+	hi = be64toh(frame_mad(&self->seen)->tid) >> 32;
+	frame_smp(&self->frame, METHOD_GET, ATTR_NODE_INFO, 0);
+	self->frame.flags = 0;
+	self->frame.dlid = LID;
+	dr_init(frame_mad(&self->frame), METHOD_GET, hi << 32 | 9);
+	ASSERT_EQ(0, raw_write(self->other, &self->frame));
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, WHILE));
+	/* Nor by its own port: it has not asked. */
+	ASSERT_EQ(0, raw_write(self->wire, &self->frame));
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, WHILE));
+}
+
+/* A program there writes it. */
+TEST_F(devices, answer_by_a_program_of_another_port_is_not_delivered)
+{
+	struct ib_user_mad_reg_req2 req;
+	uint64_t hi;
+	int fd;
+
+	ASSERT_EQ(0, ask(self, 0, 0));
+	hi = be64toh(frame_mad(&self->seen)->tid) >> 32;
+	fd = hwsim_open(variant->other, variant->port, O_RDWR | O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	reg_init(&req, 0, 0);
+	req.qpn = 0;
+	ASSERT_EQ(0, umad_reg2(fd, &req));
+	memset(&self->msg, 0, sizeof(self->msg));
+	self->msg.hdr.lid = htobe16(PERMISSIVE);
+	dr_init(&self->msg.mad, METHOD_GET_RESP, hi << 32 | 9);
+	ASSERT_EQ(MSG_LEN, msg_write(fd, &self->msg));
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, WHILE));
+	close(fd);
 }
 
 TEST_HARNESS_MAIN
