@@ -324,6 +324,85 @@ static void forget_placeholder(struct ib_mad_send_buf *buf)
 	spin_unlock(&send->file->lock);
 }
 
+/*
+ * What has used it up was not the response, and ib_core would drop that if it is a
+ * single MAD. A message says again that it waits; a request without a deadline
+ * hears that its response cannot come any more.
+ */
+static void replace_placeholder(struct umad_send *send)
+{
+	bool finish = false;
+
+	if (send->rmpp) {
+		umad_rmpp_tx_turn_again(send);
+		return;
+	}
+	spin_lock(&send->file->lock);
+	umad_rmpp_end_for_ever(send, IB_MGMT_RMPP_STATUS_UNSPEC, &finish);
+	spin_unlock(&send->file->lock);
+	if (finish)
+		umad_send_finish(send);
+}
+
+/**
+ * umad_rmpp_waste() - what is not the response has used up a request's placeholder
+ * @buf: the MAD sent that ib_core takes it for the answer of
+ *
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
+ */
+void umad_rmpp_waste(struct ib_mad_send_buf *buf)
+{
+	forget_placeholder(buf);
+	replace_placeholder(umad_post_owner(buf));
+}
+
+static bool is_response_to(const struct umad_send *send,
+			   struct umad_agent *agent,
+			   const struct ib_mad_recv_wc *rwc,
+			   const struct rmpp_packet *packet)
+{
+	struct umad_rmpp_key from;
+	bool found;
+
+	if (packet->type != IB_MGMT_RMPP_TYPE_DATA)
+		return false;
+	umad_rmpp_key_of(&from, agent, rwc);
+	spin_lock(&agent->file->lock);
+	found = umad_rmpp_find_request(agent, &from) == send;
+	spin_unlock(&agent->file->lock);
+	return found;
+}
+
+/* To the message that it belongs to, or that it begins; else a stray. */
+static void dispatch(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+		     const struct rmpp_packet *packet)
+{
+	bool turn_around;
+	u8 status;
+
+	if (packet->version == IB_MGMT_RMPP_VERSION &&
+	    packet->type == IB_MGMT_RMPP_TYPE_DATA) {
+		umad_rmpp_rx_data(agent, rwc, packet);
+		return;
+	}
+
+	/*
+	 * An ACK of segment 0 looks like one of our answer, and is one of
+	 * their request. And who sends us a message ends that message, not
+	 * the one that it answers.
+	 */
+	turn_around = packet->type == IB_MGMT_RMPP_TYPE_ACK && !packet->seg;
+	if (umad_rmpp_rx_receive(agent, rwc, packet, turn_around ?
+				 RMPP_RX_DONE : RMPP_RX_JOINING) ||
+	    umad_rmpp_tx_receive(agent, rwc, packet) ||
+	    umad_rmpp_rx_receive(agent, rwc, packet, RMPP_RX_DONE))
+		return;
+	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_STRAY);
+	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_ABORT)
+		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
+				       status);
+}
+
 /**
  * umad_rmpp_receive() - an RMPP packet has been received
  * @agent: with RMPP done here
@@ -337,32 +416,16 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 {
 	const struct ib_rmpp_mad *mad;
 	struct rmpp_packet packet;
-	bool turn_around;
-	u8 status;
+	bool wasted = false;
 
 	mad = (const struct ib_rmpp_mad *)rwc->recv_buf.mad;
-	if (buf)
-		forget_placeholder(buf);
 	rmpp_parse(mad, &packet);
-	if (packet.version == IB_MGMT_RMPP_VERSION &&
-	    packet.type == IB_MGMT_RMPP_TYPE_DATA) {
-		umad_rmpp_rx_data(agent, rwc, &packet);
-		return;
+	if (buf) {
+		wasted = !is_response_to(umad_post_owner(buf), agent, rwc,
+					 &packet);
+		forget_placeholder(buf);
 	}
-
-	/*
-	 * An ACK of segment 0 looks like one of our answer, and is one of
-	 * their request. And who sends us a message ends that message, not
-	 * the one that it answers.
-	 */
-	turn_around = packet.type == IB_MGMT_RMPP_TYPE_ACK && !packet.seg;
-	if (umad_rmpp_rx_receive(agent, rwc, &packet, turn_around ?
-				 RMPP_RX_DONE : RMPP_RX_JOINING) ||
-	    umad_rmpp_tx_receive(agent, rwc, &packet) ||
-	    umad_rmpp_rx_receive(agent, rwc, &packet, RMPP_RX_DONE))
-		return;
-	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_STRAY);
-	if (rmpp_rx_check_start(&packet, &status) == RMPP_RX_ABORT)
-		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
-				       status);
+	dispatch(agent, rwc, &packet);
+	if (wasted)
+		replace_placeholder(umad_post_owner(buf));
 }

@@ -66,6 +66,7 @@ struct umad_rmpp {
 
 void umad_rmpp_init(struct umad_rmpp *rmpp);
 void umad_rmpp_destroy(struct umad_rmpp *rmpp);
+void umad_rmpp_waste(struct ib_mad_send_buf *buf);
 void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		       const struct ib_mad_recv_wc *rwc);
 void umad_rmpp_set_timer(struct umad_file *file, struct umad_rmpp_timer *timer,

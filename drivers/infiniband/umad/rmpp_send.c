@@ -297,6 +297,23 @@ static void turn_around(struct umad_send *send)
 	spin_unlock(&send->file->lock);
 }
 
+/**
+ * umad_rmpp_tx_turn_again() - its placeholder was used up by what is not the response
+ * @send: with a message; in a handler of ib_core; the caller has a reference
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_tx_turn_again(struct umad_send *send)
+{
+	bool turn;
+
+	spin_lock(&send->file->lock);
+	turn = send->rmpp->settled && wants_placeholder(send);
+	spin_unlock(&send->file->lock);
+	if (turn)
+		turn_around(send);
+}
+
 static void acked(struct umad_send *send, ktime_t now, bool *finish)
 {
 	struct umad_stats *stats = &send->file->port->stats;

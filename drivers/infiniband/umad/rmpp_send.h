@@ -60,6 +60,7 @@ void umad_rmpp_tx_timer(struct umad_send *send);
 bool umad_rmpp_tx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
 			  const struct rmpp_packet *packet);
+void umad_rmpp_tx_turn_again(struct umad_send *send);
 void umad_rmpp_tx_answered(struct umad_send *send);
 void umad_rmpp_tx_stop(struct umad_send *send);
 void umad_rmpp_tx_canceled(struct umad_send *send);

@@ -297,4 +297,47 @@ TEST_F(peers, response_by_another_LID_and_GID_is_not_taken)
 	EXPECT_EQ(RMPP_ACK, see(self, SOON));
 }
 
+/* ib_core takes the first packet with the TID for the answer, whoever has sent it. */
+TEST_F(peers, stray_packet_leaves_no_request_without_an_end)
+{
+	const struct rmpp_pkt ack = {
+		.version = 1, .type = RMPP_ACK, .flags = RMPP_ACTIVE, .len = 1,
+	};
+	struct umad_msg msg, got;
+	uint64_t tid;
+
+	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE, 77);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = -1;
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
+	ASSERT_LE(0, raw_read(self->wire, &self->seen, SOON));
+	tid = be64toh(frame_mad(&self->seen)->tid);
+	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &ack));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read_len(self->fd, &got, MSG_LEN, SOON));
+	EXPECT_EQ(ETIMEDOUT, got.hdr.status);
+	EXPECT_EQ(77, msg_tid(&got));
+}
+
+TEST_F(peers, stray_packet_does_not_keep_the_answer_of_a_message)
+{
+	const struct rmpp_pkt plain = { };
+	const struct rmpp_pkt ack = {
+		.version = 1, .type = RMPP_ACK, .flags = RMPP_ACTIVE, .len = 1,
+	};
+	uint64_t tid;
+
+	ASSERT_EQ(0, request(self, 2 * SEG, -1, &tid));
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &ack));
+	/* The turn-around ACK again, that waits for the answer. */
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	EXPECT_EQ(0, self->pkt.seg);
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &plain));
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+}
+
 TEST_HARNESS_MAIN
