@@ -72,11 +72,12 @@ static unsigned int collect_due(struct umad_file *file, struct due *due)
 static unsigned int collect_again(struct umad_file *file, struct due *due)
 {
 	struct umad_send *send, *next;
-	unsigned int n = 0;
+	unsigned int n = 0, looked_at = 0;
 
 	spin_lock(&file->lock);
+	/* Those of an agent that goes away count: there may be 262,144. */
 	list_for_each_entry_safe(send, next, &file->again, again_node) {
-		if (n == BATCH || file->again_posted >= AGAIN_MAX)
+		if (looked_at++ == BATCH || file->again_posted >= AGAIN_MAX)
 			break;
 		list_del_init(&send->again_node);
 		if (!umad_txn_wants_attempt(&file->txns, &send->txn) ||
