@@ -90,6 +90,10 @@ static void spare_agents_of_the_kernel(const struct attack *attack,
 	const struct shared *shared = attack->shared;
 	uint32_t hi = be64toh(mad->tid) >> 32, i;
 
+	/* A request's is its sender's, who waits for that in the answer. */
+	if (mad->mgmt_class != 0x81 && !(mad->method & METHOD_RESP) &&
+	    mad->method != METHOD_REPRESS)
+		return;
 	for (i = 0; i < ARRAY_SIZE(shared->hi_tid); i++)
 		if (hi && shared->hi_tid[i] == hi)
 			return;
