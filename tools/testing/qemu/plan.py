@@ -33,6 +33,7 @@ class Plan:
     accel: str = "auto"
     timeout: int = 300
     waits: bool = False             # most of its time, so others can run
+    stop: bool = False              # no further program after one that fails
     teardown: bool = True
     panic_on_warn: bool = None      # None: yes, unless splats are allowed
     append: str = ""
@@ -126,7 +127,7 @@ def _set(plan, path, key, value):
         getattr(plan, key).extend(value.split())
     elif key == "programs":
         plan.programs = [] if value == "none" else value.split()
-    elif key in ("teardown", "panic_on_warn", "waits"):
+    elif key in ("stop", "teardown", "panic_on_warn", "waits"):
         setattr(plan, key, _yes(value))
     elif key in ("module", "far") and \
             value not in ("ours", "intree", "none"):

@@ -104,6 +104,7 @@ class Parts:
         tree.text("xt/vars", f"XT_MODULE={plan.module}\n"
                   f"XT_MODULE_ARGS='{plan.module_args}'\n"
                   f"XT_PANIC_ON_WARN={int(plan.stops_on_warning)}\n"
+                  f"XT_STOP={'yes' if plan.stop else 'no'}\n"
                   f"XT_TEARDOWN={'yes' if plan.teardown else 'no'}\n"
                   f"XT_END={plan.end}\n" + "".join(
                       f"export {name}='{value}'\n"
