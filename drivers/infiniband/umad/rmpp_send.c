@@ -78,14 +78,20 @@ static void held_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	struct umad_send *send = umad_post_owner(buf);
 	struct umad_file *file = send->file;
+	bool finish = false;
 
 	spin_lock(&file->lock);
 	if (send->waiting == buf)
 		send->waiting = NULL;
 	if (status != IB_WC_SUCCESS && status != IB_WC_WR_FLUSH_ERR)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+	/* The response has overtaken the last ACK, and there was no room for it. */
+	if (send->answer_lost)
+		umad_send_step(send, UMAD_TXN_EV_LOST, status, ktime_get(), &finish);
 	spin_unlock(&file->lock);
 	umad_post_free(buf, send->ah);
+	if (finish)
+		umad_send_finish(send);
 	umad_send_put(send);
 }
 

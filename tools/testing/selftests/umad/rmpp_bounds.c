@@ -389,6 +389,50 @@ TEST_F(bounds, full_queue_stops_the_sender)
 	EXPECT_TRUE(rmpp_msg_has(&self->got, 20000, 2));
 }
 
+/*
+ * A response of one MAD overtakes the last ACK, and there is no room for it: a
+ * request without a deadline hears that, for nothing else would end it.
+ */
+TEST_F(bounds, response_dropped_before_the_last_ack)
+{
+	const struct rmpp_agent server = {
+		.mgmt_class = CLASS_RMPP, .method = METHOD_TABLE,
+	};
+	uint32_t tid;
+
+	close(self->srv);
+	self->srv = -1;
+	self->raw.id = rmpp_register(self->raw.fd, &server);
+	ASSERT_EQ(1, self->raw.id);
+	self->raw.method = METHOD_TABLE | METHOD_RESP;
+	ASSERT_LE(0, rmpp_param_set("recv_budget", 600));
+	close(self->fd);
+	self->fd = serve(0);
+	ASSERT_LE(0, self->fd);
+
+	for (tid = 1; tid <= 2; tid++) {
+		init(self, tid, 2 * SEG);
+		rmpp_user_hdr(&self->msg)->timeout_ms = -1;
+		ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+		ASSERT_EQ(0, raw_wait_seg(&self->raw, RMPP_DATA, 1, &self->pkt,
+					  SOON));
+		self->raw.tid = msg_tid64(&self->raw.got);
+		ASSERT_EQ(0, raw_ack(&self->raw, 1, 64));
+		ASSERT_EQ(0, raw_wait_seg(&self->raw, RMPP_DATA, 2, &self->pkt,
+					  SOON));
+		ASSERT_EQ(0, raw_plain(&self->raw));
+		sleep_ms(100);
+		ASSERT_EQ(0, raw_ack(&self->raw, 2, 64));
+	}
+	ASSERT_EQ(MSG_LEN, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	EXPECT_EQ(1, rmpp_tid(&self->got));
+	ASSERT_EQ(TIMED_OUT_LEN, rmpp_msg_read(self->fd, &self->got, HDR_NEW,
+					       SOON));
+	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+	EXPECT_EQ(2, rmpp_tid(&self->got));
+}
+
 TEST_F(bounds, counters_of_a_transfer)
 {
 	static const char * const names[] = {
