@@ -39,7 +39,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_rmpp_init(&file->rmpp);
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
-	INIT_LIST_HEAD(&file->again);
+	umad_again_init(&file->again, umad_send_again_work);
 	umad_reserve_init(&file->reserve);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	file->memcg = get_mem_cgroup_from_mm(current->mm);
@@ -125,6 +125,7 @@ void umad_file_destroy(struct umad_file *file)
 	mutex_unlock(&port->files_lock);
 
 	/* No agent, so no transaction: nothing arms it any more. */
+	umad_again_destroy(&file->again);
 	cancel_delayed_work_sync(&file->deadline_work);
 	umad_reserve_destroy(&file->reserve);
 	umad_rmpp_destroy(&file->rmpp);

@@ -18,6 +18,7 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
+#include "again.h"
 #include "charge.h"
 #include "hdr.h"
 #include "rmpp.h"
@@ -45,9 +46,7 @@ struct umad_port;
  * @txns: outstanding sends
  * @deadline_work: runs at the first deadline of @txns
  * @armed: when @deadline_work will run, or KTIME_MAX
- * @again: requests whose next attempt is due, in that order,
- *	&umad_send.again_node
- * @again_posted: further attempts in the send queue, or about to be
+ * @again: the turn of further attempts
  * @rmpp: messages of several segments
  * @held_sends: &struct umad_report that exist: of sends, and in @rxq
  * @reserve: for what cannot be charged to @memcg at once
@@ -68,8 +67,7 @@ struct umad_file {
 	struct umad_txn_table txns;
 	struct delayed_work deadline_work;
 	ktime_t armed;
-	struct list_head again;
-	unsigned int again_posted;
+	struct umad_again again;
 	struct umad_rmpp rmpp;
 
 	atomic_t held_sends;

@@ -35,7 +35,7 @@ static bool may_hold_another(struct umad_file *file)
 	return false;
 }
 
-/* Further attempts: when one has left, or failed, the time of the next runs. */
+/* Of a further attempt: it has left, or failed; the time of the next runs. */
 static void attempt_done(struct umad_send *send)
 {
 	struct umad_file *file = send->file;
@@ -43,15 +43,9 @@ static void attempt_done(struct umad_send *send)
 
 	lockdep_assert_held(&file->lock);
 	send->again = NULL;
-	file->again_posted--;
 	umad_txn_attempt_done(&file->txns, &send->txn, now);
-	if (list_empty(&file->again)) {
-		umad_send_arm(file, now);
-		return;
-	}
-	/* The next one in turn. */
-	file->armed = now;
-	mod_delayed_work(umad_timer_wq, &file->deadline_work, 0);
+	umad_send_arm(file, now);
+	umad_again_done(&file->again, now);
 }
 
 static enum umad_txn_event done_event(const struct umad_send *send, bool ok)
@@ -128,7 +122,7 @@ static void unbuild(struct umad_send *send, struct ib_mad_send_buf *buf)
  * @send: inside its agent's gate, or in a handler of ib_core
  * @mad: the MAD
  * @len: bytes of it
- * @again: a further attempt, counted in &umad_file.again_posted, of a request that
+ * @again: a further attempt, begun in &umad_file.again, of a request that
  *	has no deadline until this one has left the send queue; else a turn-around
  *	ACK
  *

@@ -97,6 +97,7 @@ void umad_send_post(struct umad_send *send, const void *mad, size_t len,
 		    bool again);
 void umad_send_arm(struct umad_file *file, ktime_t now);
 void umad_send_deadline_work(struct work_struct *work);
+void umad_send_again_work(struct work_struct *work);
 void umad_send_cancel_all(struct umad_agent *agent);
 void umad_send_answer_lost(struct ib_mad_send_buf *buf,
 			   const struct ib_mad_hdr *response);

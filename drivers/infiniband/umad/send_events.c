@@ -25,17 +25,11 @@
  * it finds those taken back first until its own work has freed them.
  */
 #define LATE_MAX	8
-/*
- * Further attempts of a file in the send queue. All MADs of the port go through it
- * in turn, and a program with many short time-outs would keep it full.
- */
-#define AGAIN_MAX	1
 
 /* What is to be done about a deadline without the lock, inside the agent's gate. */
 struct due {
 	struct umad_send *send;
 	struct umad_agent *agent;
-	bool retry;
 	bool finish;
 };
 
@@ -61,33 +55,8 @@ static unsigned int collect_due(struct umad_file *file, struct due *due)
 		due[n] = (struct due){ .send = send, .agent = agent };
 		if (umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
 				   &due[n].finish) == UMAD_TXN_RETRY)
-			list_add_tail(&send->again_node, &file->again);
+			list_add_tail(&send->again_node, &file->again.waiting);
 		n++;
-	}
-	spin_unlock(&file->lock);
-	return n;
-}
-
-/* As collect_due(), for further attempts for which there is room. */
-static unsigned int collect_again(struct umad_file *file, struct due *due)
-{
-	struct umad_send *send, *next;
-	unsigned int n = 0, looked_at = 0;
-
-	spin_lock(&file->lock);
-	/* Those of an agent that goes away count: there may be 262,144. */
-	list_for_each_entry_safe(send, next, &file->again, again_node) {
-		if (looked_at++ == BATCH || file->again_posted >= AGAIN_MAX)
-			break;
-		list_del_init(&send->again_node);
-		if (!umad_txn_wants_attempt(&file->txns, &send->txn) ||
-		    !umad_gate_enter(&send->agent->gate))
-			continue;
-		umad_send_get(send);
-		file->again_posted++;
-		due[n++] = (struct due){
-			.send = send, .agent = send->agent, .retry = true,
-		};
 	}
 	spin_unlock(&file->lock);
 	return n;
@@ -123,15 +92,8 @@ static unsigned int collect_late(struct umad_file *file, struct due *due)
 
 static void settle_due(const struct due *due)
 {
-	if (due->retry) {
-		umad_stat_inc(&due->send->file->port->stats,
-			      UMAD_STAT_SEND_RETRIED);
-		umad_send_post(due->send, due->send->mad, due->send->mad_len,
-			       true);
-		umad_send_put(due->send);
-	} else if (due->finish) {
+	if (due->finish)
 		umad_send_finish(due->send);
-	}
 	umad_agent_leave(due->agent);
 }
 
@@ -145,12 +107,62 @@ static bool settle_many(struct umad_file *file,
 
 	do {
 		n = collect(file, due);
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n; i++) {
 			settle_due(&due[i]);
+			cond_resched();
+		}
 		total += n;
-		cond_resched();
 	} while (n == BATCH && total < RUN_MAX);
 	return n == BATCH;
+}
+
+/* The further attempt whose turn it is, with a reference, inside its agent's gate. */
+static struct umad_send *begin_again(struct umad_file *file)
+{
+	struct umad_again *again = &file->again;
+	struct umad_send *send, *found = NULL;
+	unsigned int looked_at = 0;
+	ktime_t now = ktime_get();
+
+	spin_lock(&file->lock);
+	/* Those of an agent that goes away count: there may be 262,144. */
+	while (!found && looked_at++ < BATCH && !list_empty(&again->waiting) &&
+	       umad_again_may_begin(again, now)) {
+		send = list_first_entry(&again->waiting, struct umad_send, again_node);
+		list_del_init(&send->again_node);
+		if (umad_txn_wants_attempt(&file->txns, &send->txn) &&
+		    umad_gate_enter(&send->agent->gate))
+			found = send;
+	}
+	if (found) {
+		umad_send_get(found);
+		umad_again_begin(again, now);
+	} else {
+		umad_again_arm(again);
+	}
+	spin_unlock(&file->lock);
+	return found;
+}
+
+/**
+ * umad_send_again_work() - post the further attempt whose turn it is
+ * @work: &umad_again.work of a file
+ *
+ * Context: process, on the module's own queue; sleeps.
+ */
+void umad_send_again_work(struct work_struct *work)
+{
+	struct umad_file *file = container_of(work, struct umad_file, again.work);
+	struct umad_send *send = begin_again(file);
+	struct umad_agent *agent;
+
+	if (!send)
+		return;
+	agent = send->agent;
+	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_RETRIED);
+	umad_send_post(send, send->mad, send->mad_len, true);
+	umad_send_put(send);
+	umad_agent_leave(agent);
 }
 
 /**
@@ -167,18 +179,12 @@ void umad_send_deadline_work(struct work_struct *work)
 	ktime_t now;
 
 	more_due = settle_many(file, collect_due);
-	settle_many(file, collect_again);
 	more_late = settle_many(file, collect_late);
 
 	spin_lock(&file->lock);
 	now = ktime_get();
 	file->armed = KTIME_MAX;
-	/*
-	 * An attempt may have left since the turn of the next was looked for. It
-	 * has queued the work: which must not be put off to a deadline.
-	 */
-	if (!list_empty(&file->again) && file->again_posted < AGAIN_MAX)
-		more_due = true;
+	umad_again_arm(&file->again);
 	if (more_due || more_late) {
 		file->armed = now;
 		mod_delayed_work(umad_timer_wq, &file->deadline_work,

@@ -22,6 +22,7 @@ FUZZ = {
 # the others on the stock one, which takes a quarter of the time.
 PLANS = {
     "agent.c": ["abi", "kunit", "life"],
+    "again.c": ["kunit", "transfer"],
     "ah.c": ["transfer", "hwsim", "kunit"],
     "charge.c": ["transfer", "kunit"],
     "charge.h": ["transfer"],

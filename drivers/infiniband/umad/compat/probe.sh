@@ -20,3 +20,4 @@ has UMAD_HAVE_CONST_DEVNODE linux/device/class.h \
 	'\(\*devnode\)\(const struct device'
 has UMAD_HAVE_CONST_CLASS_ATTR linux/device/class.h \
 	'\(\*show\)\(const struct class \*.*const struct class_attribute'
+has UMAD_HAVE_HRTIMER_SETUP linux/hrtimer.h 'hrtimer_setup\('

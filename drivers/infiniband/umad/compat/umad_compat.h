@@ -7,6 +7,7 @@
 #define UMAD_COMPAT_H
 
 #include <linux/device.h>
+#include <linux/hrtimer.h>
 #include <linux/types.h>
 
 struct sk_buff;
@@ -34,6 +35,18 @@ struct ib_client_nl_info {
 #define UMAD_CLASS_ATTR_CONST const
 #else
 #define UMAD_CLASS_ATTR_CONST
+#endif
+
+/* Remove when kernels before 6.13 are dropped. */
+#ifndef UMAD_HAVE_HRTIMER_SETUP
+static inline void
+hrtimer_setup(struct hrtimer *timer,
+	      enum hrtimer_restart (*function)(struct hrtimer *timer),
+	      clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
 #endif
 
 #endif /* UMAD_COMPAT_H */
