@@ -77,8 +77,8 @@ static bool ran(struct again_env *env, int runs)
 {
 	int ms;
 
-	for (ms = 0; ms < 1000 && atomic_read(&env->runs) < runs; ms += 10)
-		msleep(10);
+	for (ms = 0; ms < 1000 && atomic_read(&env->runs) < runs; ms += 20)
+		msleep(20);
 	return atomic_read(&env->runs) == runs;
 }
 
@@ -121,4 +121,5 @@ static struct kunit_suite again_suite = {
 	.exit = again_env_exit,
 	.test_cases = again_cases,
 };
+
 kunit_test_suite(again_suite);
