@@ -15,6 +15,7 @@
 #include "recv.h"
 #include "rmpp_recv.h"
 #include "rmpp_send.h"
+#include "rmpp_table.h"
 #include "send.h"
 
 /* Timers dealt with in one go with the file's lock held. */
@@ -356,19 +357,27 @@ void umad_rmpp_waste(struct ib_mad_send_buf *buf)
 	replace_placeholder(umad_post_owner(buf));
 }
 
+/* Does it begin the response of a request, or belong to one that has begun? */
 static bool is_response_to(const struct umad_send *send,
 			   struct umad_agent *agent,
 			   const struct ib_mad_recv_wc *rwc,
 			   const struct rmpp_packet *packet)
 {
 	struct umad_rmpp_key from;
+	struct umad_rmpp_rx *rx;
 	bool found;
+	u8 status;
 
 	if (packet->type != IB_MGMT_RMPP_TYPE_DATA)
 		return false;
 	umad_rmpp_key_of(&from, agent, rwc);
 	spin_lock(&agent->file->lock);
-	found = umad_rmpp_find_request(agent, &from) == send;
+	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE) {
+		found = umad_rmpp_find_request(agent, &from) == send;
+	} else {
+		rx = umad_rmpp_table_find(&agent->file->rmpp, &from);
+		found = rx && rx->send == send;
+	}
 	spin_unlock(&agent->file->lock);
 	return found;
 }

@@ -298,11 +298,10 @@ TEST_F(peers, response_by_another_LID_and_GID_is_not_taken)
 }
 
 /* ib_core takes the first packet with the TID for the answer, whoever has sent it. */
-TEST_F(peers, stray_packet_leaves_no_request_without_an_end)
+static void expect_end_after(struct __test_metadata *_metadata,
+			     FIXTURE_DATA(peers) *self, int peer,
+			     const struct rmpp_pkt *pkt)
 {
-	const struct rmpp_pkt ack = {
-		.version = 1, .type = RMPP_ACK, .flags = RMPP_ACTIVE, .len = 1,
-	};
 	struct umad_msg msg, got;
 	uint64_t tid;
 
@@ -312,18 +311,17 @@ TEST_F(peers, stray_packet_leaves_no_request_without_an_end)
 	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
 	ASSERT_LE(0, raw_read(self->wire, &self->seen, SOON));
 	tid = be64toh(frame_mad(&self->seen)->tid);
-	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &ack));
+	ASSERT_EQ(0, inject(self, peer, METHOD_TABLE | METHOD_RESP, tid, pkt));
 	ASSERT_EQ(TIMED_OUT_LEN, msg_read_len(self->fd, &got, MSG_LEN, SOON));
 	EXPECT_EQ(ETIMEDOUT, got.hdr.status);
 	EXPECT_EQ(77, msg_tid(&got));
 }
 
-TEST_F(peers, stray_packet_does_not_keep_the_answer_of_a_message)
+static void expect_answer_after(struct __test_metadata *_metadata,
+				FIXTURE_DATA(peers) *self, int peer,
+				const struct rmpp_pkt *pkt)
 {
 	const struct rmpp_pkt plain = { };
-	const struct rmpp_pkt ack = {
-		.version = 1, .type = RMPP_ACK, .flags = RMPP_ACTIVE, .len = 1,
-	};
 	uint64_t tid;
 
 	ASSERT_EQ(0, request(self, 2 * SEG, -1, &tid));
@@ -331,13 +329,42 @@ TEST_F(peers, stray_packet_does_not_keep_the_answer_of_a_message)
 	ASSERT_EQ(RMPP_DATA, see(self, SOON));
 	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
-	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &ack));
+	ASSERT_EQ(0, inject(self, peer, METHOD_TABLE | METHOD_RESP, tid, pkt));
 	/* The turn-around ACK again, that waits for the answer. */
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	EXPECT_EQ(0, self->pkt.seg);
 	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &plain));
 	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+}
+
+static const struct rmpp_pkt stray_ack = {
+	.version = 1, .type = RMPP_ACK, .flags = RMPP_ACTIVE, .len = 1,
+};
+
+/* Of a response before, to a request of the same TID, of which an ACK was lost. */
+static const struct rmpp_pkt stray_data = {
+	.version = 1, .type = RMPP_DATA, .flags = RMPP_ACTIVE, .seg = 2,
+};
+
+TEST_F(peers, stray_packet_leaves_no_request_without_an_end)
+{
+	expect_end_after(_metadata, self, 1, &stray_ack);
+}
+
+TEST_F(peers, stray_packet_does_not_keep_the_answer_of_a_message)
+{
+	expect_answer_after(_metadata, self, 1, &stray_ack);
+}
+
+TEST_F(peers, data_that_begins_nothing_leaves_no_request_without_an_end)
+{
+	expect_end_after(_metadata, self, 0, &stray_data);
+}
+
+TEST_F(peers, data_that_begins_nothing_does_not_keep_the_answer_of_a_message)
+{
+	expect_answer_after(_metadata, self, 0, &stray_data);
 }
 
 TEST_HARNESS_MAIN
