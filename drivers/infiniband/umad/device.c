@@ -210,6 +210,7 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	INIT_LIST_HEAD(&port->files);
 	init_waitqueue_head(&port->sm_wait);
 	umad_rmpp_window_init(&port->rmpp_window);
+	umad_pace_init(&port->pace);
 
 	ret = add_cdev(port, &port->dev, &port->cdev, umad_devt(port->index),
 		       "umad", &umad_fops);

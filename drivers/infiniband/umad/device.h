@@ -12,6 +12,7 @@
 #include <linux/mutex.h>
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
+#include "again.h"
 #include "gate.h"
 #include "rmpp_window.h"
 #include "stats.h"
@@ -40,6 +41,7 @@ struct ib_client_nl_info;
  * @rmpp_credit: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
  * @rmpp_window: of them those that senders have been allowed to send
+ * @pace: how fast it sends again
  * @stats: counters
  * @debugfs: folder
  */
@@ -62,6 +64,7 @@ struct umad_port {
 	atomic64_t rmpp_joining_bytes;
 	u32 rmpp_credit;
 	struct umad_rmpp_window rmpp_window;
+	struct umad_pace pace;
 	struct umad_stats stats;
 	struct dentry *debugfs;
 };

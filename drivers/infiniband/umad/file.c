@@ -39,7 +39,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_rmpp_init(&file->rmpp);
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
-	umad_again_init(&file->again, umad_send_again_work);
+	umad_again_init(&file->again, &port->pace, umad_send_again_work);
 	umad_reserve_init(&file->reserve);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	file->memcg = get_mem_cgroup_from_mm(current->mm);

@@ -46,7 +46,7 @@ struct umad_port;
  * @txns: outstanding sends
  * @deadline_work: runs at the first deadline of @txns
  * @armed: when @deadline_work will run, or KTIME_MAX
- * @again: the turn of further attempts
+ * @again: what waits for its turn to be sent again
  * @rmpp: messages of several segments
  * @held_sends: &struct umad_report that exist: of sends, and in @rxq
  * @reserve: for what cannot be charged to @memcg at once

@@ -72,43 +72,58 @@ struct due {
 	struct umad_agent *agent;
 };
 
-static unsigned int collect(struct umad_file *file, struct due *due)
+/* Its engine is to be called, unless that has to wait for a turn. */
+static bool tx_is_due(struct umad_send *send, ktime_t now)
+{
+	if (!rmpp_tx_will_resend(&send->rmpp->engine, ktime_to_ns(now)))
+		return true;
+	umad_send_again(send, now);
+	return false;
+}
+
+/* One batch under the lock; @n of them are left to do. True: there may be more. */
+static bool collect(struct umad_file *file, struct due *due, unsigned int *n)
 {
 	struct umad_rmpp *rmpp = &file->rmpp;
 	struct timerqueue_node *node;
 	struct umad_rmpp_timer *timer;
 	ktime_t now = ktime_get();
-	unsigned int n = 0;
+	unsigned int looked_at;
+	struct due *next;
 
+	*n = 0;
 	spin_lock(&file->lock);
-	while (n < BATCH) {
+	for (looked_at = 0; looked_at < BATCH; looked_at++) {
 		node = timerqueue_getnext(&rmpp->timers);
 		if (!node || ktime_after(node->expires, now))
 			break;
 		timerqueue_del(&rmpp->timers, node);
 		timerqueue_init(node);
 		timer = container_of(node, struct umad_rmpp_timer, node);
-		due[n] = (struct due){};
+		next = &due[*n];
+		*next = (struct due){};
 		if (timer->is_rx) {
-			due[n].rx = container_of(timer, struct umad_rmpp_rx,
-						 timer);
-			due[n].agent = due[n].rx->agent;
+			next->rx = container_of(timer, struct umad_rmpp_rx,
+						timer);
+			next->agent = next->rx->agent;
 		} else {
-			due[n].send = container_of(timer, struct umad_rmpp_tx,
-						   timer)->send;
-			due[n].agent = due[n].send->agent;
+			next->send = container_of(timer, struct umad_rmpp_tx,
+						  timer)->send;
+			next->agent = next->send->agent;
+			if (!tx_is_due(next->send, now))
+				continue;
 		}
 		/* Closed: whoever closed it takes everything down. */
-		if (!umad_gate_enter(&due[n].agent->gate))
+		if (!umad_gate_enter(&next->agent->gate))
 			continue;
-		if (due[n].rx)
-			umad_rmpp_rx_get(due[n].rx);
+		if (next->rx)
+			umad_rmpp_rx_get(next->rx);
 		else
-			umad_send_get(due[n].send);
-		n++;
+			umad_send_get(next->send);
+		++*n;
 	}
 	spin_unlock(&file->lock);
-	return n;
+	return looked_at == BATCH;
 }
 
 static void timer_work(struct work_struct *work)
@@ -118,9 +133,10 @@ static void timer_work(struct work_struct *work)
 	struct umad_file *file = container_of(rmpp, struct umad_file, rmpp);
 	unsigned int total = 0, n, i;
 	struct due due[BATCH];
+	bool more;
 
 	do {
-		n = collect(file, due);
+		more = collect(file, due, &n);
 		for (i = 0; i < n; i++) {
 			if (due[i].rx) {
 				umad_rmpp_rx_timer(due[i].rx);
@@ -131,9 +147,9 @@ static void timer_work(struct work_struct *work)
 			}
 			umad_agent_leave(due[i].agent);
 		}
-		total += n;
+		total += BATCH;
 		cond_resched();
-	} while (n == BATCH && total < RUN_MAX);
+	} while (more && total < RUN_MAX);
 
 	spin_lock(&file->lock);
 	rmpp->armed = KTIME_MAX;

@@ -15,6 +15,12 @@
 #include "segbuf.h"
 #include "send.h"
 
+/*
+ * Segments that one call hands to ib_core. Where they are acknowledged as fast as they
+ * are posted, the caller would not come back before the end of the message; the timer
+ * goes on.
+ */
+#define PUMP_MAX	4096
 /* The turn-around ACK that could not be posted is tried again after so long. */
 #define TURN_AGAIN	(100 * NSEC_PER_MSEC)
 
@@ -213,6 +219,7 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
 	struct umad_file *file = send->file;
+	unsigned int budget = PUMP_MAX;
 	u32 seg, resent;
 
 	spin_lock(&file->lock);
@@ -221,11 +228,13 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 		goto out;
 	tx->pumping = true;
 	resent = tx->engine.resent;
-	while (tx->again) {
+	while (tx->again && budget) {
 		tx->again = false;
-		while (is_active(send) &&
+		while (budget && is_active(send) &&
 		       (seg = rmpp_tx_next(&tx->engine, ktime_get_ns()))) {
+			budget--;
 			spin_unlock(&file->lock);
+			cond_resched();
 			if (post_segment(send, seg)) {
 				umad_stat_inc(&file->port->stats,
 					      UMAD_STAT_SEND_FAILED);
@@ -239,7 +248,8 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RESENT,
 		      tx->engine.resent - resent);
 	tx->pumping = false;
-	umad_rmpp_set_timer(file, &tx->timer, next_deadline(send));
+	umad_rmpp_set_timer(file, &tx->timer, budget ? next_deadline(send) :
+			    ktime_get_ns());
 out:
 	spin_unlock(&file->lock);
 }

@@ -471,6 +471,21 @@ void rmpp_tx_timer(struct rmpp_tx *tx, u64 now)
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_timer);
 
 /**
+ * rmpp_tx_will_resend() - would rmpp_tx_timer() have something sent again?
+ * @tx: the sender
+ * @now: the time
+ *
+ * Context: any.
+ * Return: false when nothing is due, or it would give up.
+ */
+bool rmpp_tx_will_resend(const struct rmpp_tx *tx, u64 now)
+{
+	return tx->state == RMPP_TX_SENDING && !tx->posted && tx->rto_at &&
+	       now >= tx->rto_at && now - tx->progress_at < tx->patience;
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_will_resend);
+
+/**
  * rmpp_tx_deadline() - when to call rmpp_tx_timer()
  * @tx: the sender
  *

@@ -45,7 +45,6 @@ static void attempt_done(struct umad_send *send)
 	send->again = NULL;
 	umad_txn_attempt_done(&file->txns, &send->txn, now);
 	umad_send_arm(file, now);
-	umad_again_done(&file->again, now);
 }
 
 static enum umad_txn_event done_event(const struct umad_send *send, bool ok)
@@ -71,11 +70,16 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 		send->waiting = NULL;
 		if (ok && send->txn.state == UMAD_TXN_SEND)
 			umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
-		umad_send_step(send, done_event(send, ok), status, ktime_get(),
-			       &finish);
+		/* Waiting for its turn, it is not at its last attempt. */
+		if (ok || list_empty(&send->again_node))
+			umad_send_step(send, done_event(send, ok), status,
+				       ktime_get(), &finish);
 	}
-	if (send->again == buf)
+	if (send->again == buf) {
+		umad_pace_took(&file->port->pace, ktime_to_ns(ktime_sub(
+			       ktime_get(), send->again_since)));
 		attempt_done(send);
+	}
 	if (!ok && !flushed)
 		umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
 	spin_unlock(&file->lock);
@@ -122,7 +126,7 @@ static void unbuild(struct umad_send *send, struct ib_mad_send_buf *buf)
  * @send: inside its agent's gate, or in a handler of ib_core
  * @mad: the MAD
  * @len: bytes of it
- * @again: a further attempt, begun in &umad_file.again, of a request that
+ * @again: a further attempt, whose turn it is, of a request that
  *	has no deadline until this one has left the send queue; else a turn-around
  *	ACK
  *
@@ -137,6 +141,7 @@ void umad_send_post(struct umad_send *send, const void *mad, size_t len,
 	struct umad_stats *stats = &send->file->port->stats;
 	struct umad_file *file = send->file;
 	struct ib_mad_send_buf *buf;
+	ktime_t now = ktime_get();
 	bool waits;
 	int ret;
 
@@ -149,10 +154,14 @@ void umad_send_post(struct umad_send *send, const void *mad, size_t len,
 		send->waiting = buf;
 	}
 	/* ib_core does not say when one that waits there has left. */
-	if (again && (ret || waits))
+	if (again && waits)
+		umad_pace_unknown(&file->port->pace, now);
+	if (again && (ret || waits)) {
 		attempt_done(send);
-	else if (again)
+	} else if (again) {
 		send->again = buf;
+		send->again_since = now;
+	}
 	spin_unlock(&file->lock);
 	if (ret)
 		goto err_count;

@@ -51,7 +51,8 @@ struct umad_report {
  *	&umad_file.lock, under which it is not freed
  * @again: an attempt after the first that is in the send queue, or NULL; compared,
  *	not followed; protected by &umad_file.lock
- * @again_node: in &umad_file.again; protected by &umad_file.lock
+ * @again_since: when it was begun; protected by &umad_file.lock
+ * @again_node: in &umad_again.waiting; protected by &umad_file.lock
  * @hdr: the program's header, constant
  * @report: allocated beforehand, NULL when it was handed to the receive queue;
  *	protected by &umad_file.lock
@@ -71,6 +72,7 @@ struct umad_send {
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
 	struct ib_mad_send_buf *again;
+	ktime_t again_since;
 	struct list_head again_node;
 	struct ib_user_mad_hdr hdr;
 	struct umad_report *report;
@@ -97,6 +99,7 @@ void umad_send_post(struct umad_send *send, const void *mad, size_t len,
 		    bool again);
 void umad_send_arm(struct umad_file *file, ktime_t now);
 void umad_send_deadline_work(struct work_struct *work);
+void umad_send_again(struct umad_send *send, ktime_t now);
 void umad_send_again_work(struct work_struct *work);
 void umad_send_cancel_all(struct umad_agent *agent);
 void umad_send_answer_lost(struct ib_mad_send_buf *buf,

@@ -55,7 +55,7 @@ static unsigned int collect_due(struct umad_file *file, struct due *due)
 		due[n] = (struct due){ .send = send, .agent = agent };
 		if (umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
 				   &due[n].finish) == UMAD_TXN_RETRY)
-			list_add_tail(&send->again_node, &file->again.waiting);
+			umad_send_again(send, now);
 		n++;
 	}
 	spin_unlock(&file->lock);
@@ -116,36 +116,56 @@ static bool settle_many(struct umad_file *file,
 	return n == BATCH;
 }
 
-/* The further attempt whose turn it is, with a reference, inside its agent's gate. */
-static struct umad_send *begin_again(struct umad_file *file)
+/**
+ * umad_send_again() - wait for a turn to be sent again
+ * @send: a request, or a message, whose time has come; may wait already
+ * @now: the time
+ *
+ * Context: process, &umad_file.lock held.
+ */
+void umad_send_again(struct umad_send *send, ktime_t now)
+{
+	struct umad_again *again = &send->file->again;
+
+	lockdep_assert_held(&send->file->lock);
+	if (list_empty(&send->again_node))
+		list_add_tail(&send->again_node, &again->waiting);
+	umad_again_arm(again, now);
+}
+
+static bool wants_turn(const struct umad_send *send)
+{
+	if (send->rmpp)
+		return send->txn.state == UMAD_TXN_WAIT ||
+		       send->txn.state == UMAD_TXN_SEND;
+	return umad_txn_wants_attempt(&send->file->txns, &send->txn);
+}
+
+/* The one whose turn it is, with a reference, inside its agent's gate. */
+static struct umad_send *next_again(struct umad_file *file)
 {
 	struct umad_again *again = &file->again;
 	struct umad_send *send, *found = NULL;
 	unsigned int looked_at = 0;
-	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
+	again->has_turn = false;
 	/* Those of an agent that goes away count: there may be 262,144. */
-	while (!found && looked_at++ < BATCH && !list_empty(&again->waiting) &&
-	       umad_again_may_begin(again, now)) {
+	while (!found && looked_at++ < BATCH && !list_empty(&again->waiting)) {
 		send = list_first_entry(&again->waiting, struct umad_send, again_node);
 		list_del_init(&send->again_node);
-		if (umad_txn_wants_attempt(&file->txns, &send->txn) &&
-		    umad_gate_enter(&send->agent->gate))
+		if (wants_turn(send) && umad_gate_enter(&send->agent->gate))
 			found = send;
 	}
-	if (found) {
+	if (found)
 		umad_send_get(found);
-		umad_again_begin(again, now);
-	} else {
-		umad_again_arm(again);
-	}
+	umad_again_arm(again, ktime_get());
 	spin_unlock(&file->lock);
 	return found;
 }
 
 /**
- * umad_send_again_work() - post the further attempt whose turn it is
+ * umad_send_again_work() - send again what has its turn
  * @work: &umad_again.work of a file
  *
  * Context: process, on the module's own queue; sleeps.
@@ -153,14 +173,18 @@ static struct umad_send *begin_again(struct umad_file *file)
 void umad_send_again_work(struct work_struct *work)
 {
 	struct umad_file *file = container_of(work, struct umad_file, again.work);
-	struct umad_send *send = begin_again(file);
+	struct umad_send *send = next_again(file);
 	struct umad_agent *agent;
 
 	if (!send)
 		return;
 	agent = send->agent;
-	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_RETRIED);
-	umad_send_post(send, send->mad, send->mad_len, true);
+	if (send->rmpp) {
+		umad_rmpp_tx_timer(send);
+	} else {
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_RETRIED);
+		umad_send_post(send, send->mad, send->mad_len, true);
+	}
 	umad_send_put(send);
 	umad_agent_leave(agent);
 }
@@ -184,7 +208,6 @@ void umad_send_deadline_work(struct work_struct *work)
 	spin_lock(&file->lock);
 	now = ktime_get();
 	file->armed = KTIME_MAX;
-	umad_again_arm(&file->again);
 	if (more_due || more_late) {
 		file->armed = now;
 		mod_delayed_work(umad_timer_wq, &file->deadline_work,

@@ -14,6 +14,7 @@
 #define PEER		41
 #define PATIENCE	10000
 #define ROUNDS		6
+#define FAIL_WC		"/sys/kernel/debug/ib_hwsim/hwsim40/fail/send_wc"
 
 FIXTURE(hold) {
 	int fd;			/* agent 0: a client */
@@ -126,6 +127,38 @@ TEST_F(hold, request_times_out_once_completed)
 	ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &self->got, PATIENCE));
 	EXPECT_EQ(ETIMEDOUT, self->got.hdr.status);
 	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, 300));
+}
+
+static uint32_t frame_tid(struct ib_hwsim_frame *frame)
+{
+	return be64toh(frame_mad(frame)->tid);
+}
+
+/*
+ * The first attempt fails when its deadline has passed, and the second and last one
+ * still waits for its turn, behind those of many others: it is sent.
+ */
+TEST_F(hold, late_failure_of_an_attempt_is_not_that_of_the_next)
+{
+	int i;
+
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	ASSERT_EQ(0, umad_write_sysfs(FAIL_WC, "nth 1"));
+	self->msg.hdr.retries = 1;
+	self->msg.hdr.timeout_ms = 300;
+	self->msg.mad.tid = htobe64(1000);
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	self->msg.hdr.timeout_ms = 280;
+	for (i = 1; i <= 500; i++) {
+		self->msg.mad.tid = htobe64(i);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	}
+	sleep_ms(500);
+	EXPECT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	/* The first attempt does not come, and the second does. */
+	do {
+		ASSERT_LE(0, raw_read(self->raw, &self->frame, PATIENCE));
+	} while (frame_tid(&self->frame) != 1000);
 }
 
 TEST_F(hold, agent_and_file_close_with_sends_in_flight)

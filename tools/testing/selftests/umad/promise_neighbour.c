@@ -85,6 +85,18 @@ FIXTURE_VARIANT_ADD(beside, retries) {
 	.name = "retries", .noise = load_retries,
 };
 
+FIXTURE_VARIANT_ADD(beside, many_files) {
+	.name = "many_files", .noise = noise_retries_of_files,
+};
+
+FIXTURE_VARIANT_ADD(beside, resends) {
+	.name = "resends", .noise = noise_resends,
+};
+
+FIXTURE_VARIANT_ADD(beside, unread_answers) {
+	.name = "unread_answers", .noise = noise_unread_answers,
+};
+
 FIXTURE_VARIANT_ADD(beside, resolution) {
 	.name = "resolution", .noise = load_resolution,
 };
@@ -163,7 +175,7 @@ static struct times measure(struct __test_metadata *_metadata,
 /* What the noise comes to: it is no test if it does nothing. */
 static const char *const counters[] = {
 	"send_posted", "send_retried", "recv_delivered", "recv_dropped_nomem",
-	"recv_dropped_budget", "rmpp_refused", "rmpp_stray",
+	"recv_dropped_budget", "rmpp_refused", "rmpp_stray", "rmpp_resent",
 };
 
 static void count(FIXTURE_DATA(beside) *self)

@@ -21,4 +21,9 @@ int noise_peer_floods(struct load *load);
 int noise_peer_begins_messages(struct load *load);
 int noise_peer_sends_segments(struct load *load);
 
+/* promise_again.c */
+int noise_retries_of_files(struct load *load);
+int noise_resends(struct load *load);
+int noise_unread_answers(struct load *load);
+
 #endif /* PROMISE_NOISE_H */
