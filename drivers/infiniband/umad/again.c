@@ -6,10 +6,42 @@
 #include "queues.h"
 #include "umad_compat.h"
 
-/* From one turn to the next at most: a device that is slow stops nobody. */
-#define TURN_MAX	NSEC_PER_MSEC
 /* Of five parts one is for what is sent again. */
 #define SHARE		5
+/*
+ * From one turn to the next. What a MAD costs others is not only its time in the send
+ * queue; and a device that is slow stops nobody.
+ */
+#define TURN_MIN	(100 * NSEC_PER_USEC)
+#define TURN_MAX	NSEC_PER_MSEC
+
+/* Gives a turn that has come, and sees to the next. */
+static void give_turn(struct umad_pace *pace, ktime_t now)
+{
+	struct umad_again *again;
+
+	lockdep_assert_held(&pace->lock);
+	if (!list_empty(&pace->files) && !ktime_before(now, pace->next)) {
+		again = list_first_entry(&pace->files, struct umad_again, node);
+		list_del_init(&again->node);
+		queue_work(umad_timer_wq, &again->work);
+		pace->next = ktime_add_ns(now, clamp_t(s64, SHARE * pace->took,
+						       TURN_MIN, TURN_MAX));
+	}
+	if (!list_empty(&pace->files))
+		hrtimer_start(&pace->timer, pace->next, HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart turn_has_come(struct hrtimer *timer)
+{
+	struct umad_pace *pace = container_of(timer, struct umad_pace, timer);
+	unsigned long flags;
+
+	spin_lock_irqsave(&pace->lock, flags);
+	give_turn(pace, ktime_get());
+	spin_unlock_irqrestore(&pace->lock, flags);
+	return HRTIMER_NORESTART;
+}
 
 /**
  * umad_pace_init() - as slow as can be, until it is known how long one takes
@@ -20,43 +52,41 @@
 void umad_pace_init(struct umad_pace *pace)
 {
 	spin_lock_init(&pace->lock);
+	INIT_LIST_HEAD(&pace->files);
 	pace->next = 0;
 	pace->took = TURN_MAX;
+	hrtimer_setup(&pace->timer, turn_has_come, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_init);
 
 /**
- * umad_pace_turn() - take the next turn
- * @pace: of the port
- * @now: the time
+ * umad_pace_destroy() - no turn is given any more
+ * @pace: of a port without files
  *
- * Context: process, &umad_file.lock held.
- * Return: when to send, @now or later.
+ * Context: process.
  */
-ktime_t umad_pace_turn(struct umad_pace *pace, ktime_t now)
+void umad_pace_destroy(struct umad_pace *pace)
 {
-	ktime_t turn;
-
-	spin_lock(&pace->lock);
-	turn = ktime_after(pace->next, now) ? pace->next : now;
-	pace->next = ktime_add_ns(turn, min_t(s64, SHARE * pace->took, TURN_MAX));
-	spin_unlock(&pace->lock);
-	return turn;
+	WARN_ON_ONCE(!list_empty(&pace->files));
+	hrtimer_cancel(&pace->timer);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_pace_turn);
+EXPORT_SYMBOL_IF_KUNIT(umad_pace_destroy);
 
 /**
  * umad_pace_took() - an attempt has left the send queue
  * @pace: of the port
  * @ns: since it was begun
  *
- * Context: process; takes no lock but its own.
+ * Context: any.
  */
 void umad_pace_took(struct umad_pace *pace, s64 ns)
 {
-	spin_lock(&pace->lock);
-	pace->took = clamp_t(s64, ns, 1, TURN_MAX);
-	spin_unlock(&pace->lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&pace->lock, flags);
+	pace->took = clamp_t(s64, ns, 0, TURN_MAX);
+	spin_unlock_irqrestore(&pace->lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_took);
 
@@ -65,26 +95,19 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pace_took);
  * @pace: of the port
  * @now: the time
  *
- * Context: process; takes no lock but its own.
+ * Context: any.
  */
 void umad_pace_unknown(struct umad_pace *pace, ktime_t now)
 {
 	ktime_t next = ktime_add_ns(now, TURN_MAX);
+	unsigned long flags;
 
-	spin_lock(&pace->lock);
+	spin_lock_irqsave(&pace->lock, flags);
 	if (ktime_after(next, pace->next))
 		pace->next = next;
-	spin_unlock(&pace->lock);
+	spin_unlock_irqrestore(&pace->lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_unknown);
-
-static enum hrtimer_restart queue_again_work(struct hrtimer *timer)
-{
-	struct umad_again *again = container_of(timer, struct umad_again, timer);
-
-	queue_work(umad_timer_wq, &again->work);
-	return HRTIMER_NORESTART;
-}
 
 /**
  * umad_again_init() - nothing waits
@@ -101,9 +124,8 @@ void umad_again_init(struct umad_again *again, struct umad_pace *pace,
 	again->pace = pace;
 	INIT_LIST_HEAD(&again->waiting);
 	again->has_turn = false;
+	INIT_LIST_HEAD(&again->node);
 	INIT_WORK(&again->work, send_next);
-	hrtimer_setup(&again->timer, queue_again_work, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_ABS);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_again_init);
 
@@ -111,18 +133,23 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_init);
  * umad_again_destroy() - the work does not run any more
  * @again: nothing waits, and nothing will
  *
+ * Its turn falls to the next file.
  * Context: process; sleeps.
  */
 void umad_again_destroy(struct umad_again *again)
 {
+	unsigned long flags;
+
 	WARN_ON_ONCE(!list_empty(&again->waiting));
-	hrtimer_cancel(&again->timer);
+	spin_lock_irqsave(&again->pace->lock, flags);
+	list_del_init(&again->node);
+	spin_unlock_irqrestore(&again->pace->lock, flags);
 	cancel_work_sync(&again->work);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_again_destroy);
 
 /**
- * umad_again_arm() - take a turn, if something waits and the file has none
+ * umad_again_arm() - wait for a turn, if something is to be sent and the file does not
  * @again: of the file
  * @now: the time
  *
@@ -130,15 +157,14 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_destroy);
  */
 void umad_again_arm(struct umad_again *again, ktime_t now)
 {
-	ktime_t turn;
+	unsigned long flags;
 
 	if (again->has_turn || list_empty(&again->waiting))
 		return;
 	again->has_turn = true;
-	turn = umad_pace_turn(again->pace, now);
-	if (turn == now)
-		queue_work(umad_timer_wq, &again->work);
-	else
-		hrtimer_start(&again->timer, turn, HRTIMER_MODE_ABS);
+	spin_lock_irqsave(&again->pace->lock, flags);
+	list_add_tail(&again->node, &again->pace->files);
+	give_turn(again->pace, now);
+	spin_unlock_irqrestore(&again->pace->lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_again_arm);

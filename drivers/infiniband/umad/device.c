@@ -81,7 +81,10 @@ static dev_t issm_devt(int index)
 
 static void port_release(struct kref *kref)
 {
-	kfree(container_of(kref, struct umad_port, kref));
+	struct umad_port *port = container_of(kref, struct umad_port, kref);
+
+	umad_pace_destroy(&port->pace);
+	kfree(port);
 }
 
 /**

@@ -248,8 +248,8 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RESENT,
 		      tx->engine.resent - resent);
 	tx->pumping = false;
-	umad_rmpp_set_timer(file, &tx->timer, budget ? next_deadline(send) :
-			    ktime_get_ns());
+	umad_rmpp_set_timer(file, &tx->timer, budget || !is_active(send) ?
+			    next_deadline(send) : ktime_get_ns());
 out:
 	spin_unlock(&file->lock);
 }
@@ -401,6 +401,21 @@ void umad_rmpp_tx_timer(struct umad_send *send)
 	if (turn)
 		turn_around(send);
 	settle(send);
+}
+
+/**
+ * umad_rmpp_tx_turn() - what waited since its time-out may be sent again
+ * @send: with a message; inside the agent's gate; the caller has a reference
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_tx_turn(struct umad_send *send)
+{
+	spin_lock(&send->file->lock);
+	rmpp_tx_waited(&send->rmpp->engine, ktime_to_ns(send->again_since),
+		       ktime_get_ns());
+	spin_unlock(&send->file->lock);
+	umad_rmpp_tx_timer(send);
 }
 
 /* The message that a packet of its receiver's is about, with a reference. */

@@ -486,6 +486,24 @@ bool rmpp_tx_will_resend(const struct rmpp_tx *tx, u64 now)
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_will_resend);
 
 /**
+ * rmpp_tx_waited() - the caller kept it from sending again
+ * @tx: the sender
+ * @since: when rmpp_tx_timer() would have been called
+ * @now: the time
+ *
+ * That is no silence of the receiver, and costs no patience.
+ * Context: any.
+ */
+void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now)
+{
+	u64 from = max(since, tx->progress_at);
+
+	if (now > from)
+		tx->progress_at += now - from;
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_waited);
+
+/**
  * rmpp_tx_deadline() - when to call rmpp_tx_timer()
  * @tx: the sender
  *

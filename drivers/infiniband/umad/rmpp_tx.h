@@ -131,6 +131,7 @@ void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 		     u64 now);
 void rmpp_tx_timer(struct rmpp_tx *tx, u64 now);
 bool rmpp_tx_will_resend(const struct rmpp_tx *tx, u64 now);
+void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now);
 u64 rmpp_tx_deadline(const struct rmpp_tx *tx);
 bool rmpp_tx_must_abort(const struct rmpp_tx *tx);
 

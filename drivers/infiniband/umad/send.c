@@ -62,6 +62,7 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	struct umad_file *file = send->file;
 	bool ok = status == IB_WC_SUCCESS;
 	bool finish = false, flushed;
+	ktime_t took;
 
 	spin_lock(&file->lock);
 	flushed = status == IB_WC_WR_FLUSH_ERR &&
@@ -70,14 +71,14 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 		send->waiting = NULL;
 		if (ok && send->txn.state == UMAD_TXN_SEND)
 			umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
-		/* Waiting for its turn, it is not at its last attempt. */
-		if (ok || list_empty(&send->again_node))
+		/* Waiting for its turn, a request is not at its last attempt. */
+		if (ok || send->rmpp || list_empty(&send->again_node))
 			umad_send_step(send, done_event(send, ok), status,
 				       ktime_get(), &finish);
 	}
 	if (send->again == buf) {
-		umad_pace_took(&file->port->pace, ktime_to_ns(ktime_sub(
-			       ktime_get(), send->again_since)));
+		took = ktime_sub(ktime_get(), send->again_since);
+		umad_pace_took(&file->port->pace, ktime_to_ns(took));
 		attempt_done(send);
 	}
 	if (!ok && !flushed)

@@ -51,7 +51,7 @@ struct umad_report {
  *	&umad_file.lock, under which it is not freed
  * @again: an attempt after the first that is in the send queue, or NULL; compared,
  *	not followed; protected by &umad_file.lock
- * @again_since: when it was begun; protected by &umad_file.lock
+ * @again_since: when it was begun, or began to wait for its turn; protected by &umad_file.lock
  * @again_node: in &umad_again.waiting; protected by &umad_file.lock
  * @hdr: the program's header, constant
  * @report: allocated beforehand, NULL when it was handed to the receive queue;

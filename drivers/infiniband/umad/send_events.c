@@ -128,8 +128,10 @@ void umad_send_again(struct umad_send *send, ktime_t now)
 	struct umad_again *again = &send->file->again;
 
 	lockdep_assert_held(&send->file->lock);
-	if (list_empty(&send->again_node))
+	if (list_empty(&send->again_node)) {
+		send->again_since = now;
 		list_add_tail(&send->again_node, &again->waiting);
+	}
 	umad_again_arm(again, now);
 }
 
@@ -180,7 +182,7 @@ void umad_send_again_work(struct work_struct *work)
 		return;
 	agent = send->agent;
 	if (send->rmpp) {
-		umad_rmpp_tx_timer(send);
+		umad_rmpp_tx_turn(send);
 	} else {
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_RETRIED);
 		umad_send_post(send, send->mad, send->mad_len, true);

@@ -21,6 +21,10 @@ static void count_run(struct work_struct *work)
 	atomic_inc(&container_of(again, struct again_env, again)->runs);
 }
 
+static void run_nothing(struct work_struct *work)
+{
+}
+
 static int again_env_init(struct kunit *test)
 {
 	struct again_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
@@ -42,51 +46,7 @@ static void again_env_exit(struct kunit *test)
 		return;
 	list_del_init(&env->one);
 	umad_again_destroy(&env->again);
-}
-
-static void pace_is_slow_at_first(struct kunit *test)
-{
-	struct again_env *env = test->priv;
-
-	KUNIT_EXPECT_EQ(test, US(5000), umad_pace_turn(&env->pace, US(5000)));
-	KUNIT_EXPECT_EQ(test, US(6000), umad_pace_turn(&env->pace, US(5000)));
-	KUNIT_EXPECT_EQ(test, US(7000), umad_pace_turn(&env->pace, US(5500)));
-	/* Time that nobody used is gone. */
-	KUNIT_EXPECT_EQ(test, US(9000), umad_pace_turn(&env->pace, US(9000)));
-}
-
-static void pace_leaves_four_fifths(struct kunit *test)
-{
-	struct again_env *env = test->priv;
-
-	umad_pace_took(&env->pace, US(20));
-	KUNIT_EXPECT_EQ(test, US(5000), umad_pace_turn(&env->pace, US(5000)));
-	KUNIT_EXPECT_EQ(test, US(5100), umad_pace_turn(&env->pace, US(5000)));
-	KUNIT_EXPECT_EQ(test, US(5200), umad_pace_turn(&env->pace, US(5000)));
-}
-
-static void pace_has_a_bound(struct kunit *test)
-{
-	struct again_env *env = test->priv;
-
-	umad_pace_took(&env->pace, US(60000000));
-	KUNIT_EXPECT_EQ(test, US(5000), umad_pace_turn(&env->pace, US(5000)));
-	KUNIT_EXPECT_EQ(test, US(6000), umad_pace_turn(&env->pace, US(5000)));
-	/* Nor does a clock that stands still make it endless. */
-	umad_pace_took(&env->pace, 0);
-	umad_pace_turn(&env->pace, US(7000));
-	KUNIT_EXPECT_LT(test, US(7000), umad_pace_turn(&env->pace, US(7000)));
-}
-
-/* Of one that becomes the placeholder nobody hears when it has left. */
-static void pace_after_an_unknown(struct kunit *test)
-{
-	struct again_env *env = test->priv;
-
-	umad_pace_took(&env->pace, US(20));
-	umad_pace_turn(&env->pace, US(5000));
-	umad_pace_unknown(&env->pace, US(5010));
-	KUNIT_EXPECT_EQ(test, US(6010), umad_pace_turn(&env->pace, US(5020)));
+	umad_pace_destroy(&env->pace);
 }
 
 static bool ran(struct again_env *env, int runs)
@@ -96,6 +56,54 @@ static bool ran(struct again_env *env, int runs)
 	for (ms = 0; ms < 1000 && atomic_read(&env->runs) < runs; ms += 20)
 		msleep(20);
 	return atomic_read(&env->runs) == runs;
+}
+
+/* ns from the first of two turns to the next. */
+static s64 between_turns(struct kunit *test)
+{
+	struct again_env *env = test->priv;
+	ktime_t now = ktime_get();
+
+	if (list_empty(&env->one))
+		list_add_tail(&env->one, &env->again.waiting);
+	env->again.has_turn = false;
+	umad_again_arm(&env->again, now);
+	KUNIT_EXPECT_TRUE(test, list_empty(&env->again.node));
+	return ktime_to_ns(ktime_sub(env->pace.next, now));
+}
+
+static void pace_leaves_four_fifths(struct kunit *test)
+{
+	struct again_env *env = test->priv;
+
+	/* As slow as can be before one is known to have left. */
+	KUNIT_EXPECT_EQ(test, US(1000), between_turns(test));
+	msleep(20);
+	umad_pace_took(&env->pace, US(40));
+	KUNIT_EXPECT_EQ(test, US(200), between_turns(test));
+}
+
+static void pace_has_bounds(struct kunit *test)
+{
+	struct again_env *env = test->priv;
+
+	umad_pace_took(&env->pace, US(60000000));
+	KUNIT_EXPECT_EQ(test, US(1000), between_turns(test));
+	msleep(20);
+	umad_pace_took(&env->pace, 0);
+	KUNIT_EXPECT_EQ(test, US(100), between_turns(test));
+}
+
+/* Of one that becomes the placeholder nobody hears when it has left. */
+static void pace_after_an_unknown(struct kunit *test)
+{
+	struct again_env *env = test->priv;
+	ktime_t now = ktime_get();
+
+	umad_pace_took(&env->pace, US(20));
+	umad_pace_unknown(&env->pace, now);
+	KUNIT_EXPECT_EQ(test, US(1000),
+			ktime_to_ns(ktime_sub(env->pace.next, now)));
 }
 
 /* A file has one turn at a time, and none if nothing waits. */
@@ -119,28 +127,48 @@ static void again_turn_of_a_file(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ran(env, 2));
 }
 
-/* The turn of the port is another's: the work runs later, by itself. */
+/* The turn has not come: the work runs later, by itself. */
 static void again_waits_for_its_turn(struct kunit *test)
 {
 	struct again_env *env = test->priv;
-	ktime_t begin = ktime_get(), turn = begin;
-	int i;
+	ktime_t turn = ktime_add_ms(ktime_get(), 50);
 
-	for (i = 0; i < 50; i++)
-		turn = umad_pace_turn(&env->pace, begin);
+	env->pace.next = turn;
 	list_add_tail(&env->one, &env->again.waiting);
 	umad_again_arm(&env->again, ktime_get());
+	KUNIT_EXPECT_FALSE(test, list_empty(&env->again.node));
 	KUNIT_EXPECT_TRUE(test, ran(env, 1));
-	KUNIT_EXPECT_GT(test, ktime_get(), turn);
+	KUNIT_EXPECT_GE(test, ktime_get(), turn);
+}
+
+/* Files that go take no turn with them. */
+static void again_gone_files_take_no_turns(struct kunit *test)
+{
+	struct again_env *env = test->priv;
+	struct umad_again *gone;
+	LIST_HEAD(something);
+	int i;
+
+	gone = kunit_kzalloc(test, sizeof(*gone), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, gone);
+	for (i = 0; i < 1000; i++) {
+		umad_again_init(gone, &env->pace, run_nothing);
+		list_add_tail(&something, &gone->waiting);
+		umad_again_arm(gone, ktime_get());
+		list_del_init(&something);
+		umad_again_destroy(gone);
+	}
+	KUNIT_EXPECT_LE(test, env->pace.next, ktime_add_ms(ktime_get(), 1));
+	KUNIT_EXPECT_TRUE(test, list_empty(&env->pace.files));
 }
 
 static struct kunit_case again_cases[] = {
-	KUNIT_CASE(pace_is_slow_at_first),
 	KUNIT_CASE(pace_leaves_four_fifths),
-	KUNIT_CASE(pace_has_a_bound),
+	KUNIT_CASE(pace_has_bounds),
 	KUNIT_CASE(pace_after_an_unknown),
 	KUNIT_CASE(again_turn_of_a_file),
 	KUNIT_CASE(again_waits_for_its_turn),
+	KUNIT_CASE(again_gone_files_take_no_turns),
 	{}
 };
 

@@ -227,6 +227,27 @@ static void posted_does_not_time_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->tx.rto, 2 * rto);
 }
 
+/* Its caller made it wait for longer than its patience: it sends nevertheless. */
+static void wait_for_a_turn_costs_no_patience(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+	u64 due;
+
+	open_window(test);
+	due = rmpp_tx_deadline(&env->tx);
+	KUNIT_EXPECT_FALSE(test, rmpp_tx_will_resend(&env->tx, due - 1));
+	KUNIT_EXPECT_TRUE(test, rmpp_tx_will_resend(&env->tx, due));
+	env->now = due + env->tx.patience;
+	KUNIT_EXPECT_FALSE(test, rmpp_tx_will_resend(&env->tx, env->now));
+	rmpp_tx_waited(&env->tx, due, env->now);
+	rmpp_tx_timer(&env->tx, env->now);
+	KUNIT_EXPECT_EQ(test, (int)env->tx.state, (int)RMPP_TX_SENDING);
+	KUNIT_EXPECT_EQ(test, drain(env), 2u);
+	/* Nor is time given twice. */
+	rmpp_tx_waited(&env->tx, 0, env->now);
+	KUNIT_EXPECT_LE(test, env->tx.progress_at, env->now);
+}
+
 static void timer_too_soon(struct kunit *test)
 {
 	struct tx_env *env = test->priv;
@@ -425,6 +446,7 @@ static struct kunit_case rmpp_tx_cases[] = {
 	KUNIT_CASE(old_ack_is_let_pass),
 	KUNIT_CASE(few_in_the_send_queue),
 	KUNIT_CASE(posted_does_not_time_out),
+	KUNIT_CASE(wait_for_a_turn_costs_no_patience),
 	KUNIT_CASE(timer_too_soon),
 	KUNIT_CASE(time_out_sends_hole_and_probe),
 	KUNIT_CASE(no_probe_before_the_first_ack),

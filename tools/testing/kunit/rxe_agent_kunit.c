@@ -306,6 +306,7 @@ static struct umad_port *make_port(struct kunit *test)
 	umad_gate_init(&port->gate);
 	mutex_init(&port->files_lock);
 	INIT_LIST_HEAD(&port->files);
+	umad_pace_init(&port->pace);
 	return port;
 }
 

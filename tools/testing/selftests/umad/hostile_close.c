@@ -243,4 +243,33 @@ TEST_F_TIMEOUT(close, sends_of_a_file_are_bounded, 60)
 	rmpp_param_set("max_sends", old);
 }
 
+/*
+ * Of many messages that are given up at once, some have ended while the timers of
+ * their senders' engines come.
+ */
+TEST_F_TIMEOUT(close, as_segments_are_to_be_sent_again, 120)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+	};
+	struct rmpp_msg msg = { 0 };
+	int round, i, fd, id;
+
+	for (round = 0; round < 8; round++) {
+		fd = umad_open(O_RDWR | O_NONBLOCK);
+		id = rmpp_register(fd, &agent);
+		ASSERT_LE(0, id);
+		for (i = 0; i < 128; i++) {
+			rmpp_msg_init(&msg, &self->port, HDR_NEW, id, CLASS_RMPP,
+				      METHOD_NOBODY, i, 400, i);
+			rmpp_user_hdr(&msg)->timeout_ms = 20;
+			rmpp_user_hdr(&msg)->retries = 1000;
+			ASSERT_LT(0, rmpp_msg_write(fd, &msg));
+		}
+		sleep_ms(20 + round * 5);
+		close(fd);
+	}
+	rmpp_msg_free(&msg);
+}
+
 TEST_HARNESS_MAIN
