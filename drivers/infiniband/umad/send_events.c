@@ -25,6 +25,8 @@
  * it finds those taken back first until its own work has freed them.
  */
 #define LATE_MAX	8
+/* Of these in one lock section: the search is long behind many that wait for ever. */
+#define LATE_BATCH	1
 
 /* What is to be done about a deadline without the lock, inside the agent's gate. */
 struct due {
@@ -73,7 +75,7 @@ static unsigned int collect_late(struct umad_file *file, struct due *due)
 	spin_lock(&file->lock);
 	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
 		agent = file->agent[id];
-		while (agent && n < BATCH && agent->late_count > LATE_MAX &&
+		while (agent && n < LATE_BATCH && agent->late_count > LATE_MAX &&
 		       umad_gate_enter(&agent->gate)) {
 			node = timerqueue_getnext(&agent->late);
 			due[n] = (struct due){
@@ -98,7 +100,7 @@ static void settle_due(const struct due *due)
 }
 
 /* As many as fit one run; true: there are more. */
-static bool settle_many(struct umad_file *file,
+static bool settle_many(struct umad_file *file, unsigned int batch,
 			unsigned int (*collect)(struct umad_file *file,
 						struct due *due))
 {
@@ -112,8 +114,8 @@ static bool settle_many(struct umad_file *file,
 			cond_resched();
 		}
 		total += n;
-	} while (n == BATCH && total < RUN_MAX);
-	return n == BATCH;
+	} while (n == batch && total < RUN_MAX);
+	return n == batch;
 }
 
 /**
@@ -204,8 +206,8 @@ void umad_send_deadline_work(struct work_struct *work)
 	bool more_due, more_late;
 	ktime_t now;
 
-	more_due = settle_many(file, collect_due);
-	more_late = settle_many(file, collect_late);
+	more_due = settle_many(file, BATCH, collect_due);
+	more_late = settle_many(file, LATE_BATCH, collect_late);
 
 	spin_lock(&file->lock);
 	now = ktime_get();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Programs that have the kernel send again and again, in ways that get round a
- * bound for one file, or for single MADs that nobody answers. See promise_noise.h.
+ * Programs whose work is done by the kernel's threads: what they have sent again and
+ * again, in ways that get round a bound for one file, or for single MADs that nobody
+ * answers; what is answered, or given up, for them. See promise_noise.h.
  */
 #include "promise_noise.h"
 
@@ -10,6 +11,7 @@
 #define FILES		300
 #define MESSAGES	300
 #define RETRIES		0x7fffffff
+#define WAITING		20000
 
 /* The turn of a file is no bound if there are many files. */
 int noise_retries_of_files(struct load *load)
@@ -79,4 +81,154 @@ int noise_unread_answers(struct load *load)
 		ret = msg_write(fd, &msg);
 	}
 	return ret < 0 ? ret : 0;
+}
+
+static void *flood_gets(void *arg)
+{
+	struct load *load = arg;
+	struct umad_msg msg;
+	uint64_t tid = 0;
+
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_GET, 0);
+	for (;;) {
+		msg.mad.tid = htobe64(tid++);
+		msg_write(load->fds[0], &msg);
+	}
+	return NULL;
+}
+
+/* Nobody serves them: ib_core answers each, in its receive work. */
+int noise_floods_gets(struct load *load)
+{
+	int fd = load_open(load, O_RDWR | O_NONBLOCK);
+	int ret = fd < 0 ? fd : load_client(load, fd);
+
+	if (ret < 0)
+		return ret;
+	side_start(&load->writers[0].call, flood_gets, load);
+	return 0;
+}
+
+static void *flood_refused(void *arg)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.flags = IB_USER_MAD_USER_RMPP,
+	};
+	const struct rmpp_pkt pkt = {
+		.version = 2, .type = RMPP_DATA, .flags = RMPP_ACTIVE | RMPP_FIRST,
+		.seg = 1,
+	};
+	struct load *load = arg;
+	struct umad_msg msg, got;
+	uint64_t tid = 0;
+	int fd = load->fds[0];
+
+	rmpp_register(fd, &agent);
+	msg_init(&msg, &load->port, 0, CLASS_RMPP, METHOD_TABLE, 0);
+	rmpp_put(msg.data, &pkt);
+	for (;;) {
+		msg.mad.tid = htobe64(0x70000000 + tid++);
+		msg_write(fd, &msg);
+		while (msg_read(fd, &got, 0) > 0)
+			;
+	}
+	return NULL;
+}
+
+/* Each is answered by an ABORT. */
+int noise_floods_refused(struct load *load)
+{
+	int fd = load_open(load, O_RDWR | O_NONBLOCK);
+
+	if (fd < 0)
+		return fd;
+	side_start(&load->writers[0].call, flood_refused, load);
+	return 0;
+}
+
+static void *bulk_write(void *arg)
+{
+	struct load *load = arg;
+	struct rmpp_msg msg = { 0 };
+	uint32_t tid = 1;
+
+	for (;;) {
+		rmpp_msg_init(&msg, &load->port, HDR_NEW, 0, CLASS_RMPP,
+			      METHOD_TEST, tid, 1 << 20, tid);
+		tid++;
+		rmpp_user_hdr(&msg)->timeout_ms = 0;
+		if (rmpp_msg_write(load->fds[0], &msg) < 0)
+			sleep_ms(1);
+	}
+	return NULL;
+}
+
+static void *bulk_read(void *arg)
+{
+	struct load *load = arg;
+	struct rmpp_msg got = { 0 };
+
+	for (;;)
+		rmpp_msg_read(load->fds[1], &got, HDR_NEW, 1000);
+	return NULL;
+}
+
+/* Messages of 1 MiB to itself, one behind the other. */
+int noise_bulk(struct load *load)
+{
+	const struct rmpp_agent client = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+	};
+	const struct rmpp_agent server = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.method = METHOD_TEST,
+	};
+	int fd = load_open(load, O_RDWR);
+	int srv = load_open(load, O_RDWR | O_NONBLOCK);
+	int ret = rmpp_register(fd, &client);
+
+	if (!ret)
+		ret = rmpp_register(srv, &server);
+	if (ret < 0)
+		return ret;
+	side_start(&load->writers[0].call, bulk_write, load);
+	side_start(&load->writers[1].call, bulk_read, load);
+	return 0;
+}
+
+static void *flood_late(void *arg)
+{
+	struct load *load = arg;
+	struct umad_msg msg, got;
+	uint64_t tid = 1 << 20;
+
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	msg.hdr.timeout_ms = 1;
+	for (;;) {
+		msg.mad.tid = htobe64(tid++);
+		msg_write(load->fds[0], &msg);
+		msg_read(load->fds[0], &got, 0);
+	}
+	return NULL;
+}
+
+/* What is given up stands in ib_core's list behind many that wait for ever. */
+int noise_late(struct load *load)
+{
+	int fd = load_open(load, O_RDWR | O_NONBLOCK);
+	struct umad_msg msg;
+	int i, ret;
+
+	ret = fd < 0 ? fd : load_client(load, fd);
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	msg.hdr.timeout_ms = -1;
+	for (i = 0; i < WAITING && ret >= 0; i++) {
+		msg.mad.tid = htobe64(i);
+		ret = msg_write(fd, &msg);
+	}
+	if (ret < 0)
+		return ret;
+	side_start(&load->writers[0].call, flood_late, load);
+	return 0;
 }

@@ -35,6 +35,7 @@ FIXTURE(beside) {
 FIXTURE_VARIANT(beside) {
 	const char *name;
 	load_fn noise;
+	const char *known;	/* not kept: only if it is asked for */
 };
 
 FIXTURE_VARIANT_ADD(beside, computes) {
@@ -95,6 +96,23 @@ FIXTURE_VARIANT_ADD(beside, resends) {
 
 FIXTURE_VARIANT_ADD(beside, unread_answers) {
 	.name = "unread_answers", .noise = noise_unread_answers,
+};
+
+FIXTURE_VARIANT_ADD(beside, gets) {
+	.name = "gets", .noise = noise_floods_gets,
+};
+
+FIXTURE_VARIANT_ADD(beside, refused) {
+	.name = "refused", .noise = noise_floods_refused,
+};
+
+FIXTURE_VARIANT_ADD(beside, late) {
+	.name = "late", .noise = noise_late,
+};
+
+FIXTURE_VARIANT_ADD(beside, bulk) {
+	.name = "bulk", .noise = noise_bulk,
+	.known = "all segments of a message go before others: see promises.rst",
 };
 
 FIXTURE_VARIANT_ADD(beside, resolution) {
@@ -222,6 +240,8 @@ FIXTURE_SETUP(beside)
 
 	if (only && !strstr(only, variant->name))
 		SKIP(return, "not asked for");
+	if (!only && variant->known)
+		SKIP(return, "%s", variant->known);
 	ASSERT_EQ(0, umad_port_find(&self->port));
 	self->fd = umad_open(O_RDWR);
 	self->srv = umad_open(O_RDWR);

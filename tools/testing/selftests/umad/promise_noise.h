@@ -25,5 +25,9 @@ int noise_peer_sends_segments(struct load *load);
 int noise_retries_of_files(struct load *load);
 int noise_resends(struct load *load);
 int noise_unread_answers(struct load *load);
+int noise_floods_gets(struct load *load);
+int noise_floods_refused(struct load *load);
+int noise_bulk(struct load *load);
+int noise_late(struct load *load);
 
 #endif /* PROMISE_NOISE_H */
