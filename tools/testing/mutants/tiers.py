@@ -7,11 +7,11 @@ PLAN_LIMIT = 1200
 # By file: the targets of libFuzzer that have it in them.
 FUZZ = {
     "hdr.c": ["hdr"],
-    "rmpp_limits.c": ["limits"],
-    "rmpp_peer.c": ["limits"],
+    "rmpp_limits.c": ["limits", "bounds"],
+    "rmpp_peer.c": ["limits", "bounds"],
     "rmpp_rx.c": ["rx", "wire", "pair"],
     "rmpp_tx.c": ["tx", "pair"],
-    "rmpp_window.c": ["limits"],
+    "rmpp_window.c": ["limits", "bounds"],
     "rmpp_wire.h": ["wire", "rx", "pair"],
     "rxq.c": ["rxq"],
     "segbuf.c": ["segbuf", "pair"],
@@ -22,10 +22,10 @@ FUZZ = {
 # the others on the stock one, which takes a quarter of the time.
 PLANS = {
     "agent.c": ["abi", "kunit", "life"],
-    "again.c": ["kunit", "transfer"],
+    "again.c": ["kunit", "transfer", "bounds"],
     "ah.c": ["transfer", "hwsim", "kunit"],
-    "charge.c": ["transfer", "kunit"],
-    "charge.h": ["transfer"],
+    "charge.c": ["transfer", "kunit", "bounds"],
+    "charge.h": ["transfer", "bounds"],
     "device.c": ["abi", "hwsim", "life"],
     "file.c": ["abi", "kunit", "life"],
     "gate.c": ["kunit", "life"],
@@ -35,34 +35,34 @@ PLANS = {
     "main.c": ["abi", "life"],
     "post.c": ["transfer", "hwsim", "kunit"],
     "read.c": ["abi", "transfer", "rmpp"],
-    "recv.c": ["transfer", "hwsim", "kunit"],
-    "rmpp.c": ["rmpp", "rmpp-peer"],
-    "rmpp_begin.c": ["rmpp", "rmpp-peer"],
-    "rmpp_recv.c": ["rmpp", "rmpp-peer"],
-    "rmpp_end.c": ["rmpp", "rmpp-peer"],
+    "recv.c": ["transfer", "hwsim", "kunit", "bounds"],
+    "rmpp.c": ["rmpp", "rmpp-peer", "bounds"],
+    "rmpp_begin.c": ["rmpp", "rmpp-peer", "bounds"],
+    "rmpp_recv.c": ["rmpp", "rmpp-peer", "bounds"],
+    "rmpp_end.c": ["rmpp", "rmpp-peer", "bounds"],
     "rmpp_limits.c": ["rmpp", "rmpp-peer"],
     "rmpp_peer.c": ["rmpp", "rmpp-peer"],
     "rmpp_rx.c": ["kunit-rmpp", "rmpp-peer"],
-    "rmpp_send.c": ["rmpp", "rmpp-peer"],
+    "rmpp_send.c": ["rmpp", "rmpp-peer", "bounds"],
     "rmpp_tx.c": ["kunit-rmpp", "rmpp-peer"],
     "rmpp_wire.h": ["kunit-rmpp", "rmpp-peer"],
     "rmpp_window.c": ["rmpp", "rmpp-peer"],
-    "rmpp_write.c": ["rmpp", "rmpp-peer"],
+    "rmpp_write.c": ["rmpp", "rmpp-peer", "bounds"],
     "rxq.c": ["transfer", "kunit"],
     "segbuf.c": ["rmpp", "kunit"],
-    "send.c": ["transfer", "hwsim", "kunit"],
-    "send_events.c": ["transfer", "hwsim", "kunit"],
-    "send_life.c": ["transfer", "hwsim", "kunit"],
+    "send.c": ["transfer", "hwsim", "kunit", "bounds"],
+    "send_events.c": ["transfer", "hwsim", "kunit", "bounds"],
+    "send_life.c": ["transfer", "hwsim", "kunit", "bounds"],
     "stats.c": ["transfer", "kunit"],
     "sysfs.c": ["abi"],
     "txn.c": ["transfer", "kunit"],
-    "write.c": ["abi", "transfer", "rmpp"],
+    "write.c": ["abi", "transfer", "rmpp", "bounds"],
 }
 # For a file that is not in the table.
 DEFAULT = ["abi", "transfer", "kunit", "life"]
 
 TIERS = ["compile", "fuzz", "abi", "transfer", "kunit-rmpp", "rmpp",
-         "rmpp-peer", "hwsim", "kunit", "life"]
+         "rmpp-peer", "bounds", "hwsim", "kunit", "life"]
 
 
 def tiers_of(fault):

@@ -343,6 +343,20 @@ TEST_F(faults, verbs_fail)
 	EXPECT_TIDS(5);
 }
 
+/* A port that does not take the bit keeps nobody from trying again. */
+TEST_F(faults, issm_cannot_be_set)
+{
+	char node[32];
+	int fd;
+
+	ASSERT_EQ(0, hwsim_umad(WIRE, 1, "issm", node, sizeof(node)));
+	ASSERT_EQ(0, set_fail("modify_port", "nth 1"));
+	EXPECT_EQ(-EIO, umad_open_node(node, O_RDWR | O_NONBLOCK));
+	fd = umad_open_node(node, O_RDWR | O_NONBLOCK);
+	EXPECT_LE(0, fd);
+	close(fd);
+}
+
 /* A post that fails, or a completion with an error, hangs nobody. */
 TEST_F(faults, sends_fail)
 {

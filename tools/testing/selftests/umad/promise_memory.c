@@ -179,6 +179,36 @@ static int hold_messages_sent(struct load *load)
 	return 0;
 }
 
+/* What has been read is held no more. */
+static int hold_messages_read(struct load *load)
+{
+	const struct rmpp_agent server = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.method = METHOD_TABLE,
+	};
+	const struct rmpp_agent client = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+	};
+	struct rmpp_msg msg = { 0 }, got = { 0 };
+	int id, fd, ret = begin(load);
+
+	fd = ret < 0 ? ret : load_open(load, O_RDWR | O_NONBLOCK);
+	id = fd < 0 ? fd : rmpp_register(fd, &client);
+	if (id < 0)
+		return id;
+	ret = rmpp_register(load->fds[0], &server);
+	for (held->n = 0; held->n < 64 && ret >= 0; held->n++) {
+		rmpp_msg_init(&msg, &load->port, HDR_NEW, id, CLASS_RMPP,
+			      METHOD_TABLE, held->n, 128 << 10, 1);
+		ret = rmpp_msg_write(fd, &msg);
+		if (ret > 0)
+			ret = rmpp_msg_read(load->fds[0], &got, HDR_NEW, LIMIT);
+	}
+	rmpp_msg_free(&msg);
+	rmpp_msg_free(&got);
+	return ret < 0 ? ret : 0;
+}
+
 static int hold_half_received(struct load *load)
 {
 	int ret = begin(load);
@@ -242,6 +272,11 @@ FIXTURE_VARIANT_ADD(memory, unread) {
 FIXTURE_VARIANT_ADD(memory, messages_sent) {
 	.name = "messages_sent", .load = hold_messages_sent,
 	.until_max = true, .most = 32 * MIB,
+};
+
+FIXTURE_VARIANT_ADD(memory, messages_read) {
+	.name = "messages_read", .load = hold_messages_read,
+	.most = 4 * MIB,
 };
 
 FIXTURE_VARIANT_ADD(memory, half_received) {
