@@ -67,14 +67,14 @@ def kept(name, word, make):
     return [(f.name, f, f.read_bytes()) for f in sorted(folder.iterdir())]
 
 
-def forget_old():
-    """Those that nobody has asked for since BUILT_MAX others were."""
+def forget_old(folder=BUILT, keep=BUILT_MAX):
+    """In it only the newest, and what is in use: touched within the hour."""
     found = []
-    for old in BUILT.iterdir() if BUILT.exists() else ():
+    for old in folder.iterdir() if folder.exists() else ():
         try:
             found.append((old.stat().st_mtime, old))
         except FileNotFoundError:   # another run was faster
             pass
-    for mtime, old in sorted(found, reverse=True)[BUILT_MAX:]:
+    for mtime, old in sorted(found, reverse=True)[keep:]:
         if time.time() - mtime > 3600:
             shutil.rmtree(old, ignore_errors=True)

@@ -15,7 +15,6 @@ import signal
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import again
@@ -28,6 +27,8 @@ import verdict
 from ktap import FAIL, PASS, SKIP, Result
 
 RESULTS = build.WORK / "results"
+# Runs that keep their logs.
+RESULTS_MAX = 150
 TIMINGS = build.CACHE / "timings.json"
 # What a plan counts as that waits most of its time.
 WAITING = 0.4
@@ -241,15 +242,6 @@ async def run_all(todo, jobs, strict, repeat):
     return total
 
 
-def forget_old_logs(keep=150):
-    """Only the newest runs keep their logs."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    runs = sorted(RESULTS.iterdir(), key=lambda p: p.stat().st_mtime)
-    for old in runs[:-keep]:
-        if time.time() - old.stat().st_mtime > 3600:
-            shutil.rmtree(old, ignore_errors=True)
-
-
 def adhoc(args):
     """One command line in one guest; prints what it says as it says it."""
     plan = plans.Plan(name="adhoc", kernel=args.kernel, module=args.module,
@@ -354,8 +346,8 @@ def main():
     args = options()
     # An exception, so that no guest is left running.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    forget_old_logs()
     products.forget_old()
+    products.forget_old(RESULTS, RESULTS_MAX)
     if args.list:
         print("\n".join(plans.all_names()))
         return 0

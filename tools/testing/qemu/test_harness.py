@@ -80,7 +80,7 @@ def run_guest(name):
 def unit_tests():
     """(name, what went wrong) of every unit test."""
     suite = unittest.defaultTestLoader.loadTestsFromNames(
-        ["test_guest", "test_ktap", "test_splat"])
+        ["test_guest", "test_ktap", "test_products", "test_splat"])
     names = [test.id() for group in suite for cls in group for test in cls]
     result = unittest.TestResult()
     suite.run(result)
