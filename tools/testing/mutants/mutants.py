@@ -28,7 +28,7 @@ from pathlib import Path
 
 import faults as faultlist
 from faults import DRIVER
-from tiers import PLAN_LIMIT, TIERS, fuzz_targets, tiers_of
+from tiers import FUZZ, PLAN_LIMIT, PLANS, TIERS, fuzz_targets, tiers_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -365,13 +365,24 @@ def options():
     return parser.parse_args()
 
 
+def unknown_tests():
+    """What tiers.py names and is not there: it would fail, as if it had noticed."""
+    fuzz = {target for targets in FUZZ.values() for target in targets}
+    plans = {plan for plans in PLANS.values() for plan in plans}
+    return [f"tiers.py: no {what} {name}" for what, names, path in (
+        ("target of libFuzzer", fuzz, "tools/testing/fuzz/{}_fuzz.c"),
+        ("plan", plans, "tools/testing/mutants/plans/{}.plan"))
+            for name in sorted(names)
+            if not (ROOT / path.format(name)).exists()]
+
+
 def main():
     """See the head of this file."""
     args = options()
     todo = [fault for fault in faultlist.read()
             if not args.patterns or
             any(fnmatch.fnmatch(fault.name, p) for p in args.patterns)]
-    wrong = faultlist.stale(ROOT, todo)
+    wrong = unknown_tests() + faultlist.stale(ROOT, todo)
     if wrong:
         print("\n".join(wrong))
         return 1
