@@ -76,9 +76,8 @@ struct due {
 static bool tx_is_due(struct umad_send *send, ktime_t now)
 {
 	/* One that has ended is about to be freed. */
-	if (send->txn.state != UMAD_TXN_WAIT && send->txn.state != UMAD_TXN_SEND)
-		return true;
-	if (!rmpp_tx_will_resend(&send->rmpp->engine, ktime_to_ns(now)))
+	if (!umad_rmpp_tx_is_active(send) ||
+	    !rmpp_tx_will_resend(&send->rmpp->engine, ktime_to_ns(now)))
 		return true;
 	umad_send_again(send, now);
 	return false;

@@ -192,7 +192,14 @@ static int post_segment(struct umad_send *send, u32 seg)
 	return ret;
 }
 
-static bool is_active(const struct umad_send *send)
+/**
+ * umad_rmpp_tx_is_active() - is its message still to be sent?
+ * @send: with a message
+ *
+ * Context: process, &umad_file.lock held.
+ * Return: false when its transaction has ended, or its agent ends.
+ */
+bool umad_rmpp_tx_is_active(const struct umad_send *send)
 {
 	return !send->agent->dying && (send->txn.state == UMAD_TXN_WAIT ||
 				       send->txn.state == UMAD_TXN_SEND);
@@ -201,7 +208,7 @@ static bool is_active(const struct umad_send *send)
 /* When its timer is to run next. */
 static u64 next_deadline(const struct umad_send *send)
 {
-	if (!is_active(send))
+	if (!umad_rmpp_tx_is_active(send))
 		return U64_MAX;
 	return min(rmpp_tx_deadline(&send->rmpp->engine), send->rmpp->turn_at);
 }
@@ -230,7 +237,7 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 	resent = tx->engine.resent;
 	while (tx->again && budget) {
 		tx->again = false;
-		while (budget && is_active(send) &&
+		while (budget && umad_rmpp_tx_is_active(send) &&
 		       (seg = rmpp_tx_next(&tx->engine, ktime_get_ns()))) {
 			budget--;
 			spin_unlock(&file->lock);
@@ -248,7 +255,7 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RESENT,
 		      tx->engine.resent - resent);
 	tx->pumping = false;
-	umad_rmpp_set_timer(file, &tx->timer, budget || !is_active(send) ?
+	umad_rmpp_set_timer(file, &tx->timer, budget || !umad_rmpp_tx_is_active(send) ?
 			    next_deadline(send) : ktime_get_ns());
 out:
 	spin_unlock(&file->lock);
@@ -282,7 +289,7 @@ static void wait_for_response(struct umad_send *send, ktime_t now)
 /* A response may come, and ib_core would drop it. */
 static bool wants_placeholder(const struct umad_send *send)
 {
-	return is_active(send) && send->txn.state == UMAD_TXN_WAIT &&
+	return umad_rmpp_tx_is_active(send) && send->txn.state == UMAD_TXN_WAIT &&
 	       !send->waiting && !send->rmpp->answered;
 }
 
@@ -352,14 +359,14 @@ static void settle(struct umad_send *send)
 	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
-	if (is_active(send) && !tx->settled &&
+	if (umad_rmpp_tx_is_active(send) && !tx->settled &&
 	    tx->engine.state == RMPP_TX_ACKED) {
 		tx->settled = true;
 		tx->response_window = umad_rmpp_window_offer(file->port,
 							     ktime_to_ns(now));
 		acked(send, now, &finish);
 		turn = send->txn.state == UMAD_TXN_WAIT;
-	} else if (is_active(send) && !tx->settled &&
+	} else if (umad_rmpp_tx_is_active(send) && !tx->settled &&
 		   tx->engine.state == RMPP_TX_FAILED) {
 		tx->settled = true;
 		abort = rmpp_tx_must_abort(&tx->engine);
@@ -513,7 +520,7 @@ void umad_rmpp_tx_answered(struct umad_send *send)
 		return;
 	spin_lock(&send->file->lock);
 	tx->answered = true;
-	if (is_active(send) && tx->engine.state == RMPP_TX_SENDING &&
+	if (umad_rmpp_tx_is_active(send) && tx->engine.state == RMPP_TX_SENDING &&
 	    send->txn.state == UMAD_TXN_WAIT) {
 		tx->engine.state = RMPP_TX_ACKED;
 		tx->settled = true;

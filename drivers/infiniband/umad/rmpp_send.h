@@ -56,6 +56,7 @@ void umad_rmpp_tx_free(struct umad_rmpp_tx *tx);
 struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx);
 void umad_rmpp_tx_start(struct umad_send *send);
 void umad_rmpp_tx_pump(struct umad_send *send);
+bool umad_rmpp_tx_is_active(const struct umad_send *send);
 void umad_rmpp_tx_timer(struct umad_send *send);
 void umad_rmpp_tx_turn(struct umad_send *send);
 bool umad_rmpp_tx_receive(struct umad_agent *agent,

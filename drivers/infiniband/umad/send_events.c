@@ -140,8 +140,7 @@ void umad_send_again(struct umad_send *send, ktime_t now)
 static bool wants_turn(const struct umad_send *send)
 {
 	if (send->rmpp)
-		return send->txn.state == UMAD_TXN_WAIT ||
-		       send->txn.state == UMAD_TXN_SEND;
+		return umad_rmpp_tx_is_active(send);
 	return umad_txn_wants_attempt(&send->file->txns, &send->txn);
 }
 
