@@ -6,8 +6,6 @@
  */
 #include "promise_noise.h"
 
-#include <sys/resource.h>
-
 #define FILES		300
 #define MESSAGES	300
 #define RETRIES		0x7fffffff
@@ -16,46 +14,18 @@
 /* The turn of a file is no bound if there are many files. */
 int noise_retries_of_files(struct load *load)
 {
-	struct rlimit limit = { FILES + 100, FILES + 100 };
 	struct umad_msg msg;
-	int i, fd, ret;
 
-	if (setrlimit(RLIMIT_NOFILE, &limit))
-		return -errno;
 	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 1);
 	msg.hdr.timeout_ms = 1;
 	msg.hdr.retries = RETRIES;
-	for (i = 0; i < FILES; i++) {
-		fd = umad_open_node(load->port.node, O_RDWR);
-		ret = fd < 0 ? fd : umad_reg_client(fd);
-		if (ret >= 0)
-			ret = msg_write(fd, &msg);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
+	return noise_files(load, FILES, &msg);
 }
 
 /* Messages whose first segment nobody acknowledges. */
 int noise_resends(struct load *load)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
-	};
-	int fd = load_open(load, O_RDWR | O_NONBLOCK);
-	struct rmpp_msg msg = { 0 };
-	int i, ret;
-
-	ret = fd < 0 ? fd : rmpp_register(fd, &agent);
-	for (i = 0; i < MESSAGES && ret >= 0; i++) {
-		rmpp_msg_init(&msg, &load->port, HDR_NEW, 0, CLASS_RMPP,
-			      METHOD_NOBODY, i, 400, i);
-		rmpp_user_hdr(&msg)->timeout_ms = 1;
-		rmpp_user_hdr(&msg)->retries = RETRIES;
-		ret = rmpp_msg_write(fd, &msg);
-	}
-	rmpp_msg_free(&msg);
-	return ret < 0 ? ret : 0;
+	return load_messages(load, MESSAGES, 400, 1, RETRIES);
 }
 
 /*
@@ -65,48 +35,36 @@ int noise_resends(struct load *load)
 int noise_unread_answers(struct load *load)
 {
 	long budget = rmpp_param_set("recv_budget", 600);
-	int fd = load_open(load, O_RDWR | O_NONBLOCK);
+	int fd = noise_client(load);
 	struct umad_msg msg;
-	int i, ret;
 
 	if (budget < 0)
 		return budget;
 	rmpp_param_set("recv_budget", budget);
-	ret = fd < 0 ? fd : load_client(load, fd);
+	if (fd < 0)
+		return fd;
 	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_GET, 0);
 	msg.hdr.timeout_ms = 1;
 	msg.hdr.retries = RETRIES;
-	for (i = 0; i < MESSAGES && ret >= 0; i++) {
-		msg.mad.tid = htobe64(i);
-		ret = msg_write(fd, &msg);
-	}
-	return ret < 0 ? ret : 0;
+	return load_write_many(fd, &msg, MESSAGES);
 }
 
 static void *flood_gets(void *arg)
 {
 	struct load *load = arg;
 	struct umad_msg msg;
-	uint64_t tid = 0;
 
 	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_GET, 0);
-	for (;;) {
-		msg.mad.tid = htobe64(tid++);
-		msg_write(load->fds[0], &msg);
-	}
+	noise_flood(load, &msg);
 	return NULL;
 }
 
 /* Nobody serves them: ib_core answers each, in its receive work. */
 int noise_floods_gets(struct load *load)
 {
-	int fd = load_open(load, O_RDWR | O_NONBLOCK);
-	int ret = fd < 0 ? fd : load_client(load, fd);
+	int fd = noise_client(load);
 
-	if (ret < 0)
-		return ret;
-	side_start(&load->writers[0].call, flood_gets, load);
-	return 0;
+	return fd < 0 ? fd : noise_on_thread(load, flood_gets);
 }
 
 static void *flood_refused(void *arg)
@@ -141,10 +99,7 @@ int noise_floods_refused(struct load *load)
 {
 	int fd = load_open(load, O_RDWR | O_NONBLOCK);
 
-	if (fd < 0)
-		return fd;
-	side_start(&load->writers[0].call, flood_refused, load);
-	return 0;
+	return fd < 0 ? fd : noise_on_thread(load, flood_refused);
 }
 
 static void *bulk_write(void *arg)
@@ -216,19 +171,14 @@ static void *flood_late(void *arg)
 /* What is given up stands in ib_core's list behind many that wait for ever. */
 int noise_late(struct load *load)
 {
-	int fd = load_open(load, O_RDWR | O_NONBLOCK);
+	int fd = noise_client(load);
 	struct umad_msg msg;
-	int i, ret;
+	int ret;
 
-	ret = fd < 0 ? fd : load_client(load, fd);
+	if (fd < 0)
+		return fd;
 	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
 	msg.hdr.timeout_ms = -1;
-	for (i = 0; i < WAITING && ret >= 0; i++) {
-		msg.mad.tid = htobe64(i);
-		ret = msg_write(fd, &msg);
-	}
-	if (ret < 0)
-		return ret;
-	side_start(&load->writers[0].call, flood_late, load);
-	return 0;
+	ret = load_write_many(fd, &msg, WAITING);
+	return ret < 0 ? ret : noise_on_thread(load, flood_late);
 }

@@ -45,6 +45,18 @@ int load_client(struct load *load, int fd)
 	return id;
 }
 
+/* The same @n times, each with a TID of its own. */
+int load_write_many(int fd, struct umad_msg *msg, int n)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < n && ret >= 0; i++) {
+		msg->mad.tid = htobe64(i);
+		ret = msg_write(fd, msg);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 /*
  * Attempts come due faster than they can be sent, and always will. The agent
  * that is destroyed first is another one.
@@ -54,7 +66,7 @@ int load_retries(struct load *load)
 	int n = env_long("UMAD_RETRIES", 300);
 	int fd = load_open(load, O_RDWR);
 	struct umad_msg msg;
-	int ret, i;
+	int ret;
 
 	if (fd < 0)
 		return fd;
@@ -63,12 +75,10 @@ int load_retries(struct load *load)
 	msg_init(&msg, &load->port, 1, CLASS_VENDOR1, METHOD_NOBODY, 0);
 	msg.hdr.timeout_ms = 1;
 	msg.hdr.retries = 0x7fffffff;
-	for (i = 0; i < n && ret >= 0; i++) {
-		msg.mad.tid = htobe64(i);
-		ret = msg_write(fd, &msg);
-	}
+	if (ret >= 0)
+		ret = load_write_many(fd, &msg, n);
 	sleep_ms(500);
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 /* Segments of one message, written by a program that has its own RMPP. */
@@ -186,8 +196,9 @@ int load_half_received(struct load *load)
 	return 0;
 }
 
-/* Long messages that nobody acknowledges. */
-int load_half_sent(struct load *load)
+/* @n messages that nobody acknowledges, from a file of their own. */
+int load_messages(struct load *load, int n, size_t len, uint32_t timeout_ms,
+		  uint32_t retries)
 {
 	const struct rmpp_agent agent = {
 		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
@@ -200,15 +211,23 @@ int load_half_sent(struct load *load)
 		return fd;
 	ret = rmpp_register(fd, &agent);
 	load_agent(load, fd, ret);
-	for (i = 0; i < 16 && ret >= 0; i++) {
+	for (i = 0; i < n && ret >= 0; i++) {
 		rmpp_msg_init(&msg, &load->port, HDR_NEW, 0, CLASS_RMPP,
-			      METHOD_NOBODY, i, 1 << 20, i);
-		rmpp_user_hdr(&msg)->timeout_ms = FOREVER;
+			      METHOD_NOBODY, i, len, i);
+		rmpp_user_hdr(&msg)->timeout_ms = timeout_ms;
+		rmpp_user_hdr(&msg)->retries = retries;
 		ret = rmpp_msg_write(fd, &msg);
 	}
 	rmpp_msg_free(&msg);
-	sleep_ms(100);
 	return ret < 0 ? ret : 0;
+}
+
+int load_half_sent(struct load *load)
+{
+	int ret = load_messages(load, 16, 1 << 20, FOREVER, 0);
+
+	sleep_ms(100);
+	return ret;
 }
 
 static void *write_hole(void *arg)

@@ -37,6 +37,9 @@ typedef int (*load_fn)(struct load *load);
 
 int load_open(struct load *load, int flags);
 int load_client(struct load *load, int fd);
+int load_write_many(int fd, struct umad_msg *msg, int n);
+int load_messages(struct load *load, int n, size_t len, uint32_t timeout_ms,
+		  uint32_t retries);
 
 int load_retries(struct load *load);
 int load_one_tid(struct load *load);

@@ -48,7 +48,7 @@ static void *compute(void *arg)
 	return NULL;
 }
 
-static int on_thread(struct load *load, void *(*fn)(void *))
+int noise_on_thread(struct load *load, void *(*fn)(void *))
 {
 	side_start(&load->writers[0].call, fn, load);
 	return 0;
@@ -57,24 +57,32 @@ static int on_thread(struct load *load, void *(*fn)(void *))
 /* Nothing but processor time: what any program may take from another. */
 int noise_computes(struct load *load)
 {
-	return on_thread(load, compute);
+	return noise_on_thread(load, compute);
+}
+
+/* Without end, by agent 0 of the first file. */
+void noise_flood(struct load *load, struct umad_msg *msg)
+{
+	uint64_t tid = 0;
+
+	for (;;) {
+		msg->mad.tid = htobe64(tid++);
+		msg_write(load->fds[0], msg);
+	}
 }
 
 static void *flood(void *arg)
 {
 	struct load *load = arg;
 	struct umad_msg msg;
-	uint64_t tid = 0;
 
 	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
-	for (;;) {
-		msg.mad.tid = htobe64(tid++);
-		msg_write(load->fds[0], &msg);
-	}
+	noise_flood(load, &msg);
 	return NULL;
 }
 
-static int open_client(struct load *load)
+/* A file that does not block, agent 0 of which sends; as writers do. */
+int noise_client(struct load *load)
 {
 	int fd = load_open(load, O_RDWR | O_NONBLOCK);
 	int ret = fd < 0 ? fd : load_client(load, fd);
@@ -84,9 +92,9 @@ static int open_client(struct load *load)
 
 int noise_floods_writes(struct load *load)
 {
-	int fd = open_client(load);
+	int fd = noise_client(load);
 
-	return fd < 0 ? fd : on_thread(load, flood);
+	return fd < 0 ? fd : noise_on_thread(load, flood);
 }
 
 static void *flood_requests(void *arg)
@@ -108,9 +116,9 @@ static void *flood_requests(void *arg)
 
 int noise_floods_requests(struct load *load)
 {
-	int fd = open_client(load);
+	int fd = noise_client(load);
 
-	return fd < 0 ? fd : on_thread(load, flood_requests);
+	return fd < 0 ? fd : noise_on_thread(load, flood_requests);
 }
 
 /* Two MADs each millisecond, for the victim. */
@@ -179,8 +187,8 @@ int noise_is_stopped(struct load *load)
 	if (ret)
 		return ret;
 	kill(pid, SIGSTOP);
-	ret = open_client(load);
-	return ret < 0 ? ret : on_thread(load, feed);
+	ret = noise_client(load);
+	return ret < 0 ? ret : noise_on_thread(load, feed);
 }
 
 /* With @room bytes more than it has, or less, in the cgroup's @file. */
@@ -197,8 +205,8 @@ static int feed_in_cgroup(struct load *load, const char *file, long room)
 		ret = cgroup_set(CGROUP, file,
 				 cgroup_get(CGROUP, "memory.current") + room);
 	if (!ret)
-		ret = open_client(load);
-	return ret < 0 ? ret : on_thread(load, feed);
+		ret = noise_client(load);
+	return ret < 0 ? ret : noise_on_thread(load, feed);
 }
 
 int noise_is_over_high(struct load *load)
@@ -211,26 +219,33 @@ int noise_is_at_max(struct load *load)
 	return feed_in_cgroup(load, "memory.max", 64 << 10);
 }
 
-/* Each with an agent, and a request that waits for ever. */
-int noise_holds_files(struct load *load)
+/* @n files, each with an agent, and @msg written to it. */
+int noise_files(struct load *load, int n, const struct umad_msg *msg)
 {
-	struct rlimit limit = { FILES + 100, FILES + 100 };
-	struct umad_msg msg;
+	struct rlimit limit = { n + 100, n + 100 };
 	int i, fd, ret;
 
 	if (setrlimit(RLIMIT_NOFILE, &limit))
 		return -errno;
-	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 1);
-	msg.hdr.timeout_ms = -1;
-	for (i = 0; i < FILES; i++) {
+	for (i = 0; i < n; i++) {
 		fd = umad_open_node(load->port.node, O_RDWR);
 		ret = fd < 0 ? fd : umad_reg_client(fd);
 		if (ret >= 0)
-			ret = msg_write(fd, &msg);
+			ret = msg_write(fd, msg);
 		if (ret < 0)
 			return ret;
 	}
 	return 0;
+}
+
+/* Each with a request that waits for ever. */
+int noise_holds_files(struct load *load)
+{
+	struct umad_msg msg;
+
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 1);
+	msg.hdr.timeout_ms = -1;
+	return noise_files(load, FILES, &msg);
 }
 
 static void *write_garbage(void *arg)
@@ -260,23 +275,19 @@ static void *write_garbage(void *arg)
 
 int noise_writes_garbage(struct load *load)
 {
-	int fd = open_client(load);
+	int fd = noise_client(load);
 
-	return fd < 0 ? fd : on_thread(load, write_garbage);
+	return fd < 0 ? fd : noise_on_thread(load, write_garbage);
 }
 
 static void *peer_flood(void *arg)
 {
 	struct load *load = arg;
 	struct umad_msg msg;
-	uint64_t tid = 0;
 
 	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_VICTIM, 0);
 	as_peer(&load->port, &msg);
-	for (;;) {
-		msg.mad.tid = htobe64(tid++);
-		msg_write(load->fds[0], &msg);
-	}
+	noise_flood(load, &msg);
 	return NULL;
 }
 
@@ -287,8 +298,8 @@ int noise_peer_floods(struct load *load)
 	int ret = start_victim(false, &pid);
 
 	if (!ret)
-		ret = open_client(load);
-	return ret < 0 ? ret : on_thread(load, peer_flood);
+		ret = noise_client(load);
+	return ret < 0 ? ret : noise_on_thread(load, peer_flood);
 }
 
 /* RMPP packets of a peer; @first: each begins a message of the victim's. */
@@ -341,5 +352,5 @@ static void *send_segments(void *arg)
 /* Segments of messages that never began. */
 int noise_peer_sends_segments(struct load *load)
 {
-	return on_thread(load, send_segments);
+	return noise_on_thread(load, send_segments);
 }

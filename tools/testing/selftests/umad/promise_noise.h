@@ -8,6 +8,12 @@
 
 #include "promise_load.h"
 
+/* What they are made of. */
+int noise_client(struct load *load);
+int noise_on_thread(struct load *load, void *(*fn)(void *));
+void noise_flood(struct load *load, struct umad_msg *msg);
+int noise_files(struct load *load, int n, const struct umad_msg *msg);
+
 int noise_none(struct load *load);
 int noise_computes(struct load *load);
 int noise_floods_writes(struct load *load);
