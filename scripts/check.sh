@@ -50,7 +50,7 @@ run_fuzz()
 
 run_harness()
 {
-	python3 $qemu/test_harness.py
+	python3 $qemu/test_harness.py --changed
 }
 
 run_kunit()

@@ -136,38 +136,56 @@ async def run_plan(plan, parts, watch=None, repeat=True):
     return results, near[1], near[2]
 
 
-async def run_guest(plan, parts, watch=None, wire=None, repeat=True):
-    """Boot one guest; wire is the folder of the wire it is on, if any."""
-    where = RESULTS / f"{plan.name.replace('/', '_')}-{os.getpid()}"
+def make_guest(plan, parts, where, wire=None):
+    """Its initramfs in the folder where, and QEMU's command line for it."""
     shutil.rmtree(where, ignore_errors=True)
     where.mkdir(parents=True)
-    try:
-        # In a thread: what runs already is to be watched meanwhile.
-        tree, vmlinux = await asyncio.to_thread(
-            lambda: (parts.tree(plan), parts.kernel(plan.kernel) / "vmlinux"))
-        accel = plan.accel if plan.accel != "auto" \
-            else guest.best_accel(vmlinux)
-    except (build.BuildError, RuntimeError, OSError) as error:
-        return [Result("guest", FAIL, str(error))], None, where
+    tree = parts.tree(plan)
+    vmlinux = parts.kernel(plan.kernel) / "vmlinux"
+    accel = plan.accel if plan.accel != "auto" else guest.best_accel(vmlinux)
     initrd = where / "initrd"
     with open(initrd, "wb") as out:
         tree.write(out)
-    args = guest.command(vmlinux, initrd, where, accel, plan.smp, plan.mem,
-                         plan.append,
-                         wire and guest.wire_end(wire, plan.end))
+    return initrd, guest.command(vmlinux, initrd, where, accel, plan.smp,
+                                 plan.mem, plan.append,
+                                 wire and guest.wire_end(wire, plan.end))
+
+
+def word(name, parts, folder):
+    """What the outcome of this plan depends on, made in an empty folder."""
+    words = []
+    for plan in plans.load(name):
+        sides = [plan, plan.far_side()] if plan.far else [plan]
+        for side in sides:
+            initrd, args = make_guest(side, parts, folder / "guest",
+                                      plan.far and folder)
+            words.append(again.key(side, initrd, args, [initrd.parent, folder]))
+    return "-".join(words)
+
+
+async def run_guest(plan, parts, watch=None, wire=None, repeat=True):
+    """Boot one guest; wire is the folder of the wire it is on, if any."""
+    where = RESULTS / f"{plan.name.replace('/', '_')}-{os.getpid()}"
+    try:
+        # In a thread: what runs already is to be watched meanwhile.
+        initrd, args = await asyncio.to_thread(make_guest, plan, parts, where,
+                                               wire)
+    except (build.BuildError, RuntimeError, OSError) as error:
+        return [Result("guest", FAIL, str(error))], None, where
     (where / "command").write_text(" ".join(args) + "\n")
-    word = None
-    if not repeat and not again.concerns_us(plan):
-        word = again.key(plan, initrd, args, where)
-        results = again.recall(word)
+    key = None
+    # One of two guests is not enough.
+    if not repeat and not wire and not again.concerns_us(plan):
+        key = again.key(plan, initrd, args, [where])
+        results = again.recall(key)
         if results:
             initrd.unlink()
             return results, None, where
     outcome = await guest.boot(args, where, plan.timeout, watch)
     initrd.unlink()
     results = verdict.judge(plan, outcome)
-    if word:
-        again.keep(word, results)
+    if key:
+        again.keep(key, results)
     return results, outcome, where
 
 

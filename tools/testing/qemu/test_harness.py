@@ -7,12 +7,17 @@ fail (or pass), each given to the real runner in a guest. Prints a line "ok"
 or "not ok" for each test and ends with a summary line.
 """
 
+import argparse
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import again
+import run
 
 HERE = Path(__file__).resolve().parent
 
@@ -54,16 +59,20 @@ GUESTS = {
 }
 
 
-def run_guest(name):
-    """What is wrong with the runner's report of this plan, '' if nothing."""
+def outcome_of(name):
+    """The runner's exit status and what it printed of this plan."""
     done = subprocess.run([sys.executable, str(HERE / "run.py"),
                            f"harness/{name}"], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
-    wanted, output = GUESTS[name], done.stdout
+    return done.returncode, done.stdout
+
+
+def wrong_with(wanted, status, output):
+    """What is wrong with the runner's report of a plan, '' if nothing."""
     lines = [line.strip() for line in output.splitlines()]
     problems = []
-    if bool(done.returncode) != bool(wanted):
-        problems.append(f"the runner's exit status is {done.returncode}")
+    if bool(status) != bool(wanted):
+        problems.append(f"the runner's exit status is {status}")
     last = re.fullmatch(r"(\d+) passed, (\d+) failed, \d+ skipped",
                         lines[-1] if lines else "")
     if not last or bool(int(last[2])) != bool(wanted) \
@@ -77,10 +86,24 @@ def run_guest(name):
     return "\n".join(problems)
 
 
+def run_guest(name, parts, repeat):
+    """(name, what is wrong) of the runner's report of a plan."""
+    with tempfile.TemporaryDirectory() as folder:
+        word = "harness-" + run.word(f"harness/{name}", parts, Path(folder))
+    title = f"reported: {name}"
+    if not repeat and again.recall(word) is not None:
+        return f"{title} # nothing has changed since it last ran", ""
+    problem = wrong_with(GUESTS[name], *outcome_of(name))
+    if not problem:
+        again.keep(word, [])
+    return title, problem
+
+
 def unit_tests():
     """(name, what went wrong) of every unit test."""
     suite = unittest.defaultTestLoader.loadTestsFromNames(
-        ["test_guest", "test_ktap", "test_products", "test_splat"])
+        ["test_again", "test_guest", "test_ktap", "test_products",
+         "test_splat"])
     names = [test.id() for group in suite for cls in group for test in cls]
     result = unittest.TestResult()
     suite.run(result)
@@ -93,11 +116,17 @@ def unit_tests():
 
 def main():
     """Run all, or the guests named on the command line."""
-    chosen = sys.argv[1:] or list(GUESTS)
-    results = [] if sys.argv[1:] else unit_tests()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("guests", nargs="*", help="names of the table GUESTS")
+    parser.add_argument("--changed", action="store_true",
+                        help="not the guests that passed and are the same")
+    args = parser.parse_args()
+    results = [] if args.guests else unit_tests()
+    parts = run.Parts()
     with ThreadPoolExecutor(3) as pool:
-        results += zip((f"reported: {name}" for name in chosen),
-                       pool.map(run_guest, chosen))
+        results += pool.map(lambda name: run_guest(name, parts,
+                                                   not args.changed),
+                            args.guests or GUESTS)
     failed = 0
     for name, problem in results:
         failed += bool(problem)
@@ -114,5 +143,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(HERE))
     sys.exit(main())
