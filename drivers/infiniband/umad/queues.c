@@ -19,7 +19,8 @@ int umad_queues_init(void)
 	umad_timer_wq = alloc_workqueue("ib_umad", WQ_UNBOUND, 0);
 	if (!umad_timer_wq)
 		return -ENOMEM;
-	umad_addr_wq = alloc_workqueue("ib_umad_addr", WQ_UNBOUND, 0);
+	umad_addr_wq = alloc_workqueue("ib_umad_addr", WQ_UNBOUND,
+				       UMAD_ADDR_WORKS);
 	if (!umad_addr_wq) {
 		destroy_workqueue(umad_timer_wq);
 		return -ENOMEM;

@@ -13,6 +13,7 @@
 #include "post.h"
 #include "queues.h"
 #include "recv.h"
+#include "rmpp_addr.h"
 #include "rmpp_recv.h"
 #include "rmpp_send.h"
 #include "rmpp_table.h"
@@ -171,6 +172,7 @@ void umad_rmpp_init(struct umad_rmpp *rmpp)
 	rmpp->peers = RB_ROOT;
 	rmpp->by_transfers = RB_ROOT_CACHED;
 	rmpp->by_bytes = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&rmpp->unresolved);
 	INIT_LIST_HEAD(&rmpp->lingering);
 	timerqueue_init_head(&rmpp->timers);
 	INIT_DELAYED_WORK(&rmpp->work, timer_work);
@@ -188,7 +190,8 @@ void umad_rmpp_destroy(struct umad_rmpp *rmpp)
 	cancel_delayed_work_sync(&rmpp->work);
 	WARN_ON_ONCE(rmpp->joining || !RB_EMPTY_ROOT(&rmpp->peers) ||
 		     !RB_EMPTY_ROOT(&rmpp->receivers) ||
-		     rmpp->lingering_count ||
+		     rmpp->lingering_count || rmpp->resolving ||
+		     atomic_read(&rmpp->strays) ||
 		     atomic64_read(&rmpp->sending_bytes) ||
 		     timerqueue_getnext(&rmpp->timers));
 }
@@ -260,9 +263,27 @@ struct stray {
 	struct rmpp_packet packet;
 };
 
-/* Under way on all ports; more are not worth an answer. */
-#define STRAYS_MAX	256
+/* Under way for one file, and for all; more are not worth an answer. */
+#define FILE_STRAYS	16
+#define ALL_STRAYS	64
+static_assert(ALL_STRAYS + UMAD_RMPP_ADDR_WORKS < UMAD_ADDR_WORKS);
 static atomic_t strays = ATOMIC_INIT(0);
+
+static bool stray_enter(struct umad_rmpp *rmpp)
+{
+	if (!atomic_add_unless(&rmpp->strays, 1, FILE_STRAYS))
+		return false;
+	if (atomic_add_unless(&strays, 1, ALL_STRAYS))
+		return true;
+	atomic_dec(&rmpp->strays);
+	return false;
+}
+
+static void stray_leave(struct umad_rmpp *rmpp)
+{
+	atomic_dec(&strays);
+	atomic_dec(&rmpp->strays);
+}
 
 static void stray_work(struct work_struct *work)
 {
@@ -282,9 +303,10 @@ static void stray_work(struct work_struct *work)
 		umad_ah_put(ah);
 	}
 out:
+	/* The file may go with its last agent. */
+	stray_leave(&agent->file->rmpp);
 	umad_agent_leave(agent);
 	kfree(stray);
-	atomic_dec(&strays);
 }
 
 /**
@@ -295,7 +317,7 @@ out:
  * @status: RMPPStatus
  *
  * The answer is sent by a work, or not at all: without memory, to a GID that this
- * port has not, or with STRAYS_MAX of them under way.
+ * port has not, or with too many of them under way.
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  */
 void umad_rmpp_answer_stray(struct umad_agent *agent,
@@ -306,8 +328,8 @@ void umad_rmpp_answer_stray(struct umad_agent *agent,
 	struct ib_mad_hdr *head;
 	struct stray *stray;
 
-	if (atomic_inc_return(&strays) > STRAYS_MAX)
-		goto err_count;
+	if (!stray_enter(&agent->file->rmpp))
+		return;
 	stray = kzalloc(sizeof(*stray), GFP_NOWAIT | __GFP_NOWARN);
 	if (!stray)
 		goto err_count;
@@ -329,7 +351,7 @@ void umad_rmpp_answer_stray(struct umad_agent *agent,
 err_free:
 	kfree(stray);
 err_count:
-	atomic_dec(&strays);
+	stray_leave(&agent->file->rmpp);
 }
 
 /* A placeholder that a packet has used up: ib_core completes it now. */

@@ -40,6 +40,9 @@ struct umad_rmpp_timer {
  * @peers: struct umad_rmpp_peer, who sends the messages that are being joined
  * @by_transfers: the same, who has begun most of them unasked first
  * @by_bytes: the same, whose unasked ones take most memory first
+ * @unresolved: those of the peers whose address is waited for, in turn
+ * @resolving: works of messages under way, each for an address
+ * @strays: answers under way to packets that belong to no message; no lock
  * @lingering: complete ones, the one that has been for longest first
  * @joining_bytes: memory of messages that are being joined
  * @joining: how many those are
@@ -54,6 +57,9 @@ struct umad_rmpp {
 	struct rb_root peers;
 	struct rb_root_cached by_transfers;
 	struct rb_root_cached by_bytes;
+	struct list_head unresolved;
+	unsigned int resolving;
+	atomic_t strays;
 	struct list_head lingering;
 	u64 joining_bytes;
 	unsigned int joining;

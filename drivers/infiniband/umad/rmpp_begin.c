@@ -8,6 +8,7 @@
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include "agent.h"
+#include "ah.h"
 #include "charge.h"
 #include "device.h"
 #include "file.h"
@@ -153,6 +154,12 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 		if (!rx->send)
 			goto out;
 		umad_send_get(rx->send);
+		/* Its address has been resolved: RoCE's has to be the sender's. */
+		if (rdma_protocol_roce(file->port->ib_dev,
+				       file->port->port_num)) {
+			umad_ah_get(rx->send->ah);
+			rx->ah = rx->send->ah;
+		}
 	}
 	ret = -ENOMEM;
 	rx->peer = umad_rmpp_peer_get(file, &rx->key);

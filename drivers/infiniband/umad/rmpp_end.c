@@ -10,7 +10,7 @@
 #include "device.h"
 #include "file.h"
 #include "post.h"
-#include "queues.h"
+#include "rmpp_addr.h"
 #include "rmpp_limits.h"
 #include "rmpp_table.h"
 #include "send.h"
@@ -49,6 +49,7 @@ bool umad_rmpp_rx_unlist(struct umad_rmpp_rx *rx)
 	if (!rx->listed)
 		return false;
 	rx->listed = false;
+	umad_rmpp_addr_forget(rx);
 	umad_rmpp_table_remove(&file->rmpp, rx);
 	list_del(&rx->agent_node);
 	if (list_empty(&rx->linger_node)) {
@@ -104,18 +105,14 @@ static void ack_not_posted(struct umad_rmpp_rx *rx)
 	umad_rmpp_rx_put(rx);
 }
 
-/* To be sent now? Else a work of its own, or a completion, sees to it. */
+/* To be sent now? Else a work, when its turn comes, or a completion sees to it. */
 static bool may_answer(struct umad_rmpp_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (rx->silent)
 		return false;
 	if (!rx->ah) {
-		if (!rx->work_queued && umad_gate_enter(&rx->agent->gate)) {
-			rx->work_queued = true;
-			umad_rmpp_rx_get(rx);
-			queue_work(umad_addr_wq, &rx->work);
-		}
+		umad_rmpp_addr_ask(rx);
 		return false;
 	}
 	/* STOP or ABORT comes once, and is the last. */
@@ -176,13 +173,13 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
 	struct umad_ah *ah = ERR_PTR(-ESHUTDOWN);
 
 	/* Whoever takes the agent away waits for us: not for an address. */
-	if (!umad_gate_is_shut(&agent->gate))
+	if (!umad_gate_is_shut(&agent->gate) && !READ_ONCE(rx->silent))
 		ah = umad_ah_create(agent->core->qp->pd, file->port->port_num,
 				    &rx->from);
 	spin_lock(&file->lock);
-	rx->work_queued = false;
 	if (!IS_ERR(ah))
 		rx->ah = ah;
+	umad_rmpp_addr_done(rx, PTR_ERR_OR_ZERO(ah));
 	spin_unlock(&file->lock);
 	/* Without an address the sender asks again, or gives up. */
 	if (!IS_ERR(ah))
@@ -248,6 +245,9 @@ bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx)
 	rmpp_rx_no_room(&rx->engine);
 	umad_rmpp_rx_failed(rx, true, &finish);
 	umad_rmpp_rx_unlist(rx);
+	/* No time for the address of one that takes most, and does nothing. */
+	if (!rx->ah)
+		WRITE_ONCE(rx->silent, true);
 	return true;
 }
 

@@ -11,9 +11,12 @@
 #include "rmpp_recv.h"
 
 /* By GID with a GRH, else by LID: as messages are told apart. */
-static int compare(const struct umad_rmpp_key *key,
-		   const struct umad_rmpp_peer *peer)
+static int compare(const void *message, const struct rb_node *node)
 {
+	const struct umad_rmpp_peer *peer =
+		rb_entry(node, struct umad_rmpp_peer, node);
+	const struct umad_rmpp_key *key = message;
+
 	if (key->grh != peer->grh)
 		return key->grh < peer->grh ? -1 : 1;
 	if (key->grh)
@@ -56,7 +59,27 @@ static struct umad_rmpp_peer *peer_alloc(struct umad_file *file,
 	peer->lid = key->lid;
 	peer->grh = key->grh;
 	INIT_LIST_HEAD(&peer->idle);
+	INIT_LIST_HEAD(&peer->unresolved);
+	INIT_LIST_HEAD(&peer->turn_node);
 	return peer;
+}
+
+/**
+ * umad_rmpp_peer_find() - is anything known of who sends this message?
+ * @file: that it is for
+ * @key: the message's
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: the peer, or NULL.
+ */
+struct umad_rmpp_peer *umad_rmpp_peer_find(struct umad_file *file,
+					   const struct umad_rmpp_key *key)
+{
+	struct rb_node *node;
+
+	lockdep_assert_held(&file->lock);
+	node = rb_find(key, &file->rmpp.peers, compare);
+	return node ? rb_entry(node, struct umad_rmpp_peer, node) : NULL;
 }
 
 /**
@@ -71,23 +94,20 @@ struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 					  const struct umad_rmpp_key *key)
 {
 	struct rb_node **link = &file->rmpp.peers.rb_node, *parent = NULL;
-	struct umad_rmpp_peer *peer;
-	int order;
+	struct umad_rmpp_peer *peer = umad_rmpp_peer_find(file, key);
 
-	lockdep_assert_held(&file->lock);
-	while (*link) {
-		parent = *link;
-		peer = rb_entry(parent, struct umad_rmpp_peer, node);
-		order = compare(key, peer);
-		if (!order) {
-			peer->messages++;
-			return peer;
-		}
-		link = order < 0 ? &parent->rb_left : &parent->rb_right;
+	if (peer) {
+		peer->messages++;
+		return peer;
 	}
 	peer = peer_alloc(file, key);
 	if (!peer)
 		return NULL;
+	while (*link) {
+		parent = *link;
+		link = compare(key, parent) < 0 ? &parent->rb_left :
+						  &parent->rb_right;
+	}
 	peer->messages = 1;
 	rb_link_node(&peer->node, parent, link);
 	rb_insert_color(&peer->node, &file->rmpp.peers);
@@ -98,7 +118,8 @@ struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 }
 
 /**
- * umad_rmpp_peer_put() - a message of a peer's is no longer being joined
+ * umad_rmpp_peer_put() - a message of a peer's is no longer being joined, or waits
+ * for its address no longer
  * @file: that it was for
  * @peer: gone with its last one
  *

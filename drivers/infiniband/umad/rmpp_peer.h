@@ -16,10 +16,13 @@ struct umad_rmpp_rx;
  * @node: in &umad_rmpp.peers
  * @by_transfers: in &umad_rmpp.by_transfers
  * @by_bytes: in &umad_rmpp.by_bytes
- * @messages: of its being joined; it is gone with the last
+ * @messages: of its being joined, or waiting for its address; it is gone with the
+ *	last
  * @transfers: of them those that nobody asked for
  * @bytes: memory that those take
  * @idle: those, the one idle for longest first, &umad_rmpp_rx.peer_node
+ * @unresolved: messages that wait for its address, &umad_rmpp_rx.addr_node
+ * @turn_node: in &umad_rmpp.unresolved, if there are such
  * @gid: of the node, zero without a GRH
  * @lid: of the node
  * @grh: its packets have a GRH
@@ -36,6 +39,8 @@ struct umad_rmpp_peer {
 	unsigned int transfers;
 	u64 bytes;
 	struct list_head idle;
+	struct list_head unresolved;
+	struct list_head turn_node;
 	u8 gid[16];
 	__be16 lid;
 	u8 grh;
@@ -43,6 +48,8 @@ struct umad_rmpp_peer {
 	u32 granted;
 };
 
+struct umad_rmpp_peer *umad_rmpp_peer_find(struct umad_file *file,
+					   const struct umad_rmpp_key *key);
 struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 					  const struct umad_rmpp_key *key);
 void umad_rmpp_peer_put(struct umad_file *file, struct umad_rmpp_peer *peer);

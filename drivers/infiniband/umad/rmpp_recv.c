@@ -263,7 +263,7 @@ static void keep_silent(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (verdict == RMPP_RX_GONE)
-		rx->silent = true;
+		WRITE_ONCE(rx->silent, true);
 }
 
 /* Do what the engine says, set its timer, and let it go if it is dead. */

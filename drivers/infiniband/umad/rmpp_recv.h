@@ -62,6 +62,9 @@ static_assert(sizeof(struct umad_rmpp_key) == 48);
  * @linger_node: in &umad_rmpp.lingering when complete
  * @send: the request that it answers, with a reference; or NULL
  * @ah: to the sender; NULL until @work has made it; protected by &umad_file.lock
+ * @addr_node: in &umad_rmpp_peer.unresolved; protected by &umad_file.lock
+ * @waits_for: the peer whose turn to have its address resolved it waits for, or
+ *	NULL; protected by &umad_file.lock
  * @work: makes @ah and sends what is due
  * @work_queued: and holds a reference and the agent's gate; protected by
  *	&umad_file.lock
@@ -70,8 +73,8 @@ static_assert(sizeof(struct umad_rmpp_key) == 48);
  *	&umad_file.lock
  * @ack_due: another is to be sent when one of those is done; protected by
  *	&umad_file.lock
- * @silent: the sender has ended it, nothing is answered any more; protected by
- *	&umad_file.lock
+ * @silent: nothing is answered any more: the sender has ended it, or it was evicted
+ *	before its address was known; protected by &umad_file.lock
  * @from: the header of the first segment, for the program; constant
  * @head: headers of our answers, constant
  * @msg: what read() will return; NULL when it was handed on
@@ -97,6 +100,8 @@ struct umad_rmpp_rx {
 	struct list_head linger_node;
 	struct umad_send *send;
 	struct umad_ah *ah;
+	struct list_head addr_node;
+	struct umad_rmpp_peer *waits_for;
 	struct work_struct work;
 	bool work_queued;
 	bool listed;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Whose turn it is to have the address of a sender of messages resolved. */
+#ifndef UMAD_RMPP_ADDR_H
+#define UMAD_RMPP_ADDR_H
+
+struct umad_rmpp_rx;
+
+/* Works for that under way at most, of those that the queue runs at a time. */
+#define UMAD_RMPP_ADDR_WORKS	384
+
+void umad_rmpp_addr_ask(struct umad_rmpp_rx *rx);
+void umad_rmpp_addr_forget(struct umad_rmpp_rx *rx);
+void umad_rmpp_addr_done(struct umad_rmpp_rx *rx, int err);
+
+#endif /* UMAD_RMPP_ADDR_H */
