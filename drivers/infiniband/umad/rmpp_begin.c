@@ -125,11 +125,11 @@ static void rx_setup(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 	u32 window = 1;
 
 	layout = rmpp_layout_of(mad->mgmt_class, rwc->mad_seg_size);
-	if (send && send->rmpp)
+	if (rx->asked_for && send->rmpp)
 		window = send->rmpp->response_window;
 	rmpp_rx_init(&rx->engine, &layout, umad_rmpp_max_message(), window,
 		     ktime_get_ns());
-	rx->engine.asked_for = send;
+	rx->engine.asked_for = rx->asked_for;
 	memcpy(rx->msg->head, mad, layout.hdr);
 	memcpy(rx->head, mad, layout.hdr);
 	/* ACK, STOP and ABORT go the other way (IBA 13.6.2). */
@@ -154,6 +154,8 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 		if (!rx->send)
 			goto out;
 		umad_send_get(rx->send);
+		/* A second one at a time is as if nobody had asked for it. */
+		rx->asked_for = !rx->send->answer_comes;
 		/* Its address has been resolved: RoCE's has to be the sender's. */
 		if (rdma_protocol_roce(file->port->ib_dev,
 				       file->port->port_num)) {
@@ -256,7 +258,7 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 			umad_rmpp_tx_answered(rx->send);
 		return rx;
 	}
-	if (rx->send && ret != -ESHUTDOWN && ret != -ENOMEM)
+	if (rx->asked_for && ret != -ESHUTDOWN && ret != -ENOMEM)
 		refuse_response(rx->send);
 	umad_rmpp_rx_put(rx);
 	if (ret == -ENOMEM) {

@@ -222,13 +222,13 @@ void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused, bool *finish)
 
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_UNRECEIVED);
-	if (rx->send)
+	if (rx->asked_for)
 		umad_rmpp_end_for_ever(rx->send, rx->engine.status, finish);
 }
 
 /**
  * umad_rmpp_rx_evict() - end a message to make room for another
- * @rx: being joined, in the table, and answers no request
+ * @rx: being joined, in the table, and nobody asked for it
  *
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true, and umad_rmpp_rx_evicted() has to follow, without the lock; false

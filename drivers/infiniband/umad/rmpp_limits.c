@@ -16,6 +16,7 @@
 #include "file.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
+#include "send.h"
 
 static unsigned long rmpp_max_message = 256UL << 20;
 module_param(rmpp_max_message, ulong, 0644);
@@ -92,18 +93,12 @@ enum lack {
 	LACK_BYTES,
 };
 
-/* Who was asked for an answer is bounded by what was asked. */
-static bool is_bounded(const struct umad_rmpp_rx *rx)
-{
-	return !rx->send;
-}
-
 static enum lack lack_of_bytes(const struct umad_rmpp_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 	u64 port_bytes = atomic64_read(&file->port->rmpp_joining_bytes);
 
-	if (is_bounded(rx) && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
+	if (!rx->asked_for && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
 		return LACK_PEER;
 	if (file->rmpp.joining_bytes > READ_ONCE(rmpp_file_bytes) ||
 	    port_bytes > READ_ONCE(rmpp_port_bytes))
@@ -116,7 +111,7 @@ static enum lack lack_to_begin(const struct umad_rmpp_rx *rx)
 	const struct umad_file *file = rx->agent->file;
 	unsigned int joining = atomic_read(&file->port->rmpp_joining);
 
-	if (is_bounded(rx) &&
+	if (!rx->asked_for &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;
 	if (file->rmpp.joining >= READ_ONCE(rmpp_file_transfers) ||
@@ -231,7 +226,9 @@ void umad_rmpp_count(struct umad_rmpp_rx *rx)
 	lockdep_assert_held(&file->lock);
 	file->rmpp.joining++;
 	atomic_inc(&file->port->rmpp_joining);
-	if (is_bounded(rx))
+	if (rx->asked_for)
+		rx->send->answer_comes = true;
+	if (!rx->asked_for)
 		umad_rmpp_peer_add(file, rx);
 }
 
@@ -252,7 +249,7 @@ void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes)
 	rx->charged += bytes;
 	file->rmpp.joining_bytes += bytes;
 	atomic64_add(bytes, &file->port->rmpp_joining_bytes);
-	if (is_bounded(rx))
+	if (!rx->asked_for)
 		umad_rmpp_peer_charge(file, rx->peer, bytes);
 }
 
@@ -271,7 +268,9 @@ void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
 	atomic_dec(&file->port->rmpp_joining);
 	file->rmpp.joining_bytes -= rx->charged;
 	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
-	if (is_bounded(rx))
+	if (rx->asked_for)
+		rx->send->answer_comes = false;
+	else
 		umad_rmpp_peer_remove(file, rx);
 	rx->charged = 0;
 	umad_rmpp_peer_put(file, rx->peer);

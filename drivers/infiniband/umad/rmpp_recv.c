@@ -148,7 +148,7 @@ static bool keep_request(struct umad_rmpp_rx *rx, ktime_t now)
 	txn = &rx->send->txn;
 	if (txn->state != UMAD_TXN_WAIT)
 		return false;
-	if (txn->timeout == UMAD_TXN_FOREVER)
+	if (!rx->asked_for || txn->timeout == UMAD_TXN_FOREVER)
 		return true;
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
 	umad_txn_put_off(&file->txns, txn, now, wait);
@@ -215,8 +215,8 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 				   const struct rmpp_packet *packet)
 {
 	struct umad_file *file = rx->agent->file;
-	struct umad_send *send = rx->send;
 	struct umad_rmpp_rx *oldest = NULL;
+	struct umad_send *answered = NULL;
 	enum rmpp_rx_verdict verdict;
 	ktime_t now = ktime_get();
 	struct umad_agent *agent;
@@ -234,13 +234,19 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 					 ktime_to_ns(now));
 		umad_rmpp_window_seen(rx, ktime_to_ns(now));
 		umad_rmpp_peer_seen(rx);
-		if (rx->engine.state == RMPP_RX_DONE)
+		if (rx->engine.state == RMPP_RX_DONE) {
 			oldest = complete_rx(rx, &finish);
+			/* The message lingers: what it has answered need not. */
+			swap(rx->send, answered);
+			rx->was_asked = answered;
+		}
 	}
 	spin_unlock(&file->lock);
 
 	if (finish)
-		umad_send_finish(send);
+		umad_send_finish(answered);
+	if (answered)
+		umad_send_put(answered);
 	/* Only this thread has to do with it: nobody wanted it. */
 	if (rx->engine.state == RMPP_RX_DONE && rx->msg) {
 		umad_rxq_free(&file->rxq, &rx->msg->msg);
@@ -342,19 +348,31 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 }
 
 /*
- * A message that lingers, and the first segment of one with the same TID: if a
- * request waits that is not the one that it has answered, this is its answer.
+ * A request with the TID of a message to us waits that is not the one which that
+ * answers, or has answered: what comes now is of another message.
  */
-static bool answers_another(struct umad_rmpp_rx *rx,
-			    const struct rmpp_packet *packet)
+static bool another_waits(const struct umad_rmpp_rx *rx)
 {
 	struct umad_send *send;
 
-	if (packet->seg != 1 || !rx->send || !rx->listed ||
-	    rx->engine.state != RMPP_RX_DONE)
+	if (!rx->was_asked && !rx->send)
 		return false;
 	send = umad_rmpp_find_request(rx->agent, &rx->key);
 	return send && send != rx->send;
+}
+
+/* Another message begins in its place. Its table's reference is the caller's. */
+static void give_way(struct umad_rmpp_rx *rx)
+{
+	struct umad_stats *stats = &rx->agent->file->port->stats;
+
+	if (rx->engine.state == RMPP_RX_JOINING) {
+		umad_stat_inc(stats, UMAD_STAT_RMPP_UNRECEIVED);
+		rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
+	}
+	/* Its ABORT would be taken for the other's. */
+	WRITE_ONCE(rx->silent, true);
+	umad_rmpp_rx_unlist(rx);
 }
 
 /**
@@ -370,21 +388,27 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
 		       const struct rmpp_packet *packet)
 {
 	struct umad_rmpp_rx *rx, *old = NULL;
+	bool begins = packet->seg == 1;
 	struct umad_rmpp_key key;
 
 	umad_rmpp_key_of(&key, agent, rwc);
 	spin_lock(&agent->file->lock);
 	rx = rx_find(agent->file, &key);
-	if (rx && answers_another(rx, packet)) {
-		umad_rmpp_rx_unlist(rx);
+	if (rx && another_waits(rx)) {
 		old = rx;
 		rx = NULL;
+		if (begins)
+			give_way(old);
 	}
 	spin_unlock(&agent->file->lock);
 	if (old) {
 		/* The table's, and ours. */
+		if (begins)
+			umad_rmpp_rx_put(old);
 		umad_rmpp_rx_put(old);
-		umad_rmpp_rx_put(old);
+		/* Of the other message, and its first segment has been lost. */
+		if (!begins)
+			return;
 	}
 	if (!rx)
 		rx = umad_rmpp_rx_begin(agent, rwc, packet, &key);

@@ -60,7 +60,11 @@ static_assert(sizeof(struct umad_rmpp_key) == 48);
  * @agent: that it is for; good inside its gate and in ib_core's handlers
  * @agent_node: in &umad_agent.receivers
  * @linger_node: in &umad_rmpp.lingering when complete
- * @send: the request that it answers, with a reference; or NULL
+ * @send: the request that it answers, with a reference, until it is complete; or
+ *	NULL. Protected by &umad_file.lock
+ * @asked_for: by that request, which no other message answers meanwhile: the bounds
+ *	of a peer are not for it; protected by &umad_file.lock
+ * @was_asked: it has answered a request; protected by &umad_file.lock
  * @ah: to the sender; NULL until @work has made it; protected by &umad_file.lock
  * @addr_node: in &umad_rmpp_peer.unresolved; protected by &umad_file.lock
  * @waits_for: the peer whose turn to have its address resolved it waits for, or
@@ -99,6 +103,8 @@ struct umad_rmpp_rx {
 	struct list_head agent_node;
 	struct list_head linger_node;
 	struct umad_send *send;
+	bool asked_for;
+	bool was_asked;
 	struct umad_ah *ah;
 	struct list_head addr_node;
 	struct umad_rmpp_peer *waits_for;

@@ -51,14 +51,18 @@ struct umad_report {
  *	&umad_file.lock, under which it is not freed
  * @again: an attempt after the first that is in the send queue, or NULL; compared,
  *	not followed; protected by &umad_file.lock
- * @again_since: when it was begun, or began to wait for its turn; protected by &umad_file.lock
+ * @again_since: when it was begun, or began to wait for its turn; protected by
+ *	&umad_file.lock
  * @again_node: in &umad_again.waiting; protected by &umad_file.lock
+ * @has_turn: a further attempt is about to be posted; protected by &umad_file.lock
  * @hdr: the program's header, constant
  * @report: allocated beforehand, NULL when it was handed to the receive queue;
  *	protected by &umad_file.lock
  * @mad: the whole MAD, kept only if it may be sent again
  * @mad_len: bytes of @mad
  * @answer_lost: its response came and could not be kept; protected by
+ *	&umad_file.lock
+ * @answer_comes: a message that answers it is being joined; protected by
  *	&umad_file.lock
  * @rmpp: the message it is, if it is one, or NULL; constant once posted
  */
@@ -74,11 +78,13 @@ struct umad_send {
 	struct ib_mad_send_buf *again;
 	ktime_t again_since;
 	struct list_head again_node;
+	bool has_turn;
 	struct ib_user_mad_hdr hdr;
 	struct umad_report *report;
 	void *mad;
 	size_t mad_len;
 	bool answer_lost;
+	bool answer_comes;
 	struct umad_rmpp_tx *rmpp;
 };
 

@@ -22,6 +22,8 @@ FIXTURE(peers) {
 	int fd;			/* agent 0 serves METHOD_TABLE */
 	struct test_port port;	/* the first peer */
 	uint8_t grh[40];	/* of what the peers send, if not 0 */
+	uint32_t qpn;		/* likewise */
+	unsigned int asked;	/* messages before the next */
 	struct ib_hwsim_frame frame, seen;
 	struct rmpp_pkt pkt;
 	struct rmpp_msg msg, got;
@@ -88,6 +90,8 @@ static int inject(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
 	frame_init(frame, CLASS_RMPP, method, tid);
 	frame->slid = PEER + peer;
 	frame->dlid = LID;
+	if (self->qpn)
+		frame->src_qp = self->qpn;
 	if (self->grh[0]) {
 		frame->flags = IB_HWSIM_GRH;
 		memcpy(frame->grh, self->grh, sizeof(frame->grh));
@@ -218,7 +222,7 @@ static int request(FIXTURE_DATA(peers) *self, size_t len, uint32_t timeout_ms,
 		   uint64_t *tid)
 {
 	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
-		      METHOD_TABLE, 7, len, 7);
+		      METHOD_TABLE, 7 + self->asked, len, 7);
 	rmpp_user_hdr(&self->msg)->grh_present = !!self->grh[0];
 	rmpp_user_hdr(&self->msg)->timeout_ms = timeout_ms;
 	if (len <= SEG)
@@ -365,6 +369,165 @@ TEST_F(peers, data_that_begins_nothing_leaves_no_request_without_an_end)
 TEST_F(peers, data_that_begins_nothing_does_not_keep_the_answer_of_a_message)
 {
 	expect_answer_after(_metadata, self, 0, &stray_data);
+}
+
+/* The peer's answer to a message of two segments, one segment long. */
+static int ask_and_answer(FIXTURE_DATA(peers) *self)
+{
+	uint64_t tid;
+
+	self->asked++;
+	if (request(self, 2 * SEG, 10000, &tid) ||
+	    peer_acks(self, tid, 1, 10) || see(self, SOON) != RMPP_DATA ||
+	    peer_acks(self, tid, 2, 10) || see(self, SOON) != RMPP_ACK ||
+	    data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1) ||
+	    see(self, SOON) != RMPP_ACK)
+		return -EPROTO;
+	return rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON) > 0 ?
+	       0 : -ETIME;
+}
+
+/* The answer lingers, but what was asked is not kept as long. */
+TEST_F(peers, message_that_was_answered_takes_no_memory)
+{
+	long bytes = rmpp_param_set("rmpp_send_bytes", 10000);
+	int i;
+
+	ASSERT_LT(0, bytes);
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, ask_and_answer(self));
+	rmpp_param_set("rmpp_send_bytes", bytes);
+}
+
+/* By one TID, in as many methods, and from as many queue pairs, as it takes. */
+TEST_F(peers, one_request_does_not_open_the_file_to_a_peer)
+{
+	uint64_t tid, tid2 = 0x1234;
+	struct rmpp_pkt first = {
+		.version = 1, .type = RMPP_DATA, .seg = 1, .len = 5000,
+		.flags = RMPP_ACTIVE | RMPP_FIRST,
+	};
+	int i;
+
+	ASSERT_EQ(0, request(self, SEG, 60000, &tid));
+	for (i = 0; i < 127 * 10; i++) {
+		self->qpn = 2 + i / 127;
+		ASSERT_EQ(0, inject(self, 0, METHOD_RESP | (1 + i % 127), tid,
+				    &first));
+	}
+	for (i = 0; see(self, WHILE) == RMPP_ACK; i++)
+		;
+	TH_LOG("%d are acknowledged", i);
+	while (see(self, WHILE) >= 0)
+		;
+	self->qpn = 0;
+	ASSERT_EQ(0, data(self, 1, METHOD_TABLE, tid2, 1, 10));
+	do {
+		ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	} while (frame_mad(&self->seen)->tid != htobe64(tid2));
+}
+
+/*
+ * A response stops half-way, its request times out and is written again, with the
+ * same TID, as libibmad does: what comes now answers the second.
+ */
+TEST_F_TIMEOUT(peers, answer_to_a_request_that_is_written_again, 60)
+{
+	uint64_t tid, again;
+	uint32_t seg;
+
+	ASSERT_EQ(0, request(self, SEG, 200, &tid));
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 5));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 5));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, 20000));
+	ASSERT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+	while (see(self, 0) >= 0)
+		;
+	ASSERT_EQ(0, request(self, SEG, -1, &again));
+	ASSERT_EQ(tid, again);
+	for (seg = 1; seg <= 5; seg++) {
+		ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid,
+				  seg, 5));
+		ASSERT_EQ(RMPP_ACK, see(self, SOON));
+		EXPECT_EQ(seg, self->pkt.seg);
+	}
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	EXPECT_TRUE(rmpp_msg_has(&self->got, 5 * SEG, tid));
+}
+
+/* Requests that nobody answers, written by the program itself. */
+static int retried_requests(FIXTURE_DATA(peers) *self, int n)
+{
+	struct umad_msg msg;
+	int i;
+
+	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE, 0);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = 1;
+	msg.hdr.retries = 0x7fffffff;
+	for (i = 0; i < n; i++) {
+		msg.mad.tid = htobe64(1000 + i);
+		if (msg_write(self->fd, &msg) != MSG_LEN)
+			return -EIO;
+	}
+	return 0;
+}
+
+/* An attempt for each of them would be put into the queue of a device that stands. */
+TEST_F(peers, attempts_do_not_pile_up_behind_a_slow_send_queue)
+{
+	int frames = 0;
+
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	ASSERT_EQ(0, retried_requests(self, 50));
+	while (see(self, WHILE) >= 0)
+		frames++;
+	TH_LOG("%d frames", frames);
+	EXPECT_LE(50, frames);
+	EXPECT_GE(50 + 10, frames);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	/* And on they go. */
+	for (frames = 0; frames < 100; frames++)
+		ASSERT_LE(0, see(self, SOON));
+}
+
+/*
+ * The last segment waits in line to be sent again, longer than its receiver may be
+ * silent, and meanwhile that repeats its ACK.
+ */
+TEST_F(peers, message_in_line_is_not_given_up)
+{
+	uint64_t start, tid;
+	int i, type;
+
+	ASSERT_EQ(0, retried_requests(self, 3000));
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+		      METHOD_TABLE, 7, 2 * SEG, 7);
+	rmpp_user_hdr(&self->msg)->grh_present = 0;
+	rmpp_user_hdr(&self->msg)->timeout_ms = 200;
+	rmpp_user_hdr(&self->msg)->retries = 1;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	do {
+		ASSERT_LE(0, see(self, SOON));
+		tid = be64toh(frame_mad(&self->seen)->tid);
+	} while ((uint32_t)tid != 7);
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	start = now_ms();
+	for (i = 1; now_ms() - start < 1500;) {
+		if (now_ms() - start > i * 150) {
+			ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+			i++;
+		}
+		type = see(self, 1);
+		if (type < 0 || frame_mad(&self->seen)->tid != htobe64(tid))
+			continue;
+		TH_LOG("%d of %u, status %u, after %llu ms", type, self->pkt.seg,
+		       self->pkt.status, (unsigned long long)(now_ms() - start));
+		ASSERT_EQ(RMPP_DATA, type);
+	}
 }
 
 TEST_HARNESS_MAIN
