@@ -123,6 +123,7 @@ void umad_again_init(struct umad_again *again, struct umad_pace *pace,
 {
 	again->pace = pace;
 	INIT_LIST_HEAD(&again->waiting);
+	again->in_flight = 0;
 	again->has_turn = false;
 	INIT_LIST_HEAD(&again->node);
 	INIT_WORK(&again->work, send_next);
@@ -150,7 +151,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_destroy);
 
 /**
  * umad_again_arm() - wait for a turn, if something is to be sent and the file does not
- * @again: of the file
+ * @again: of the file; with UMAD_AGAIN_MAX in the send queue it waits for those
  * @now: the time
  *
  * Context: process, &umad_file.lock held.
@@ -159,7 +160,8 @@ void umad_again_arm(struct umad_again *again, ktime_t now)
 {
 	unsigned long flags;
 
-	if (again->has_turn || list_empty(&again->waiting))
+	if (again->has_turn || list_empty(&again->waiting) ||
+	    again->in_flight >= UMAD_AGAIN_MAX)
 		return;
 	again->has_turn = true;
 	spin_lock_irqsave(&again->pace->lock, flags);

@@ -42,6 +42,8 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now);
  * @pace: of its port, constant
  * @waiting: for the turns of the file, in that order, &umad_send.again_node;
  *	protected by &umad_file.lock
+ * @in_flight: further attempts of requests that are in the send queue; protected by
+ *	&umad_file.lock
  * @has_turn: in &umad_pace.files, or @work is queued; protected by &umad_file.lock
  * @node: in &umad_pace.files; protected by &umad_pace.lock
  * @work: sends the first one
@@ -49,10 +51,17 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now);
 struct umad_again {
 	struct umad_pace *pace;
 	struct list_head waiting;
+	unsigned int in_flight;
 	bool has_turn;
 	struct list_head node;
 	struct work_struct work;
 };
+
+/*
+ * Further attempts of a file in the send queue: of a device that stands still, more
+ * would only wait there, and be in the way of others when it goes on.
+ */
+#define UMAD_AGAIN_MAX	8
 
 void umad_again_init(struct umad_again *again, struct umad_pace *pace,
 		     work_func_t send_next);

@@ -77,8 +77,13 @@ struct due {
 static bool tx_is_due(struct umad_send *send, ktime_t now)
 {
 	/* One that has ended is about to be freed. */
-	if (!umad_rmpp_tx_is_active(send) ||
-	    !rmpp_tx_will_resend(&send->rmpp->engine, ktime_to_ns(now)))
+	if (!umad_rmpp_tx_is_active(send))
+		return true;
+	/* Waiting for its turn is no silence of its receiver's. */
+	if (!list_empty(&send->again_node) &&
+	    send->rmpp->engine.state == RMPP_TX_SENDING)
+		return false;
+	if (!rmpp_tx_will_resend(&send->rmpp->engine, ktime_to_ns(now)))
 		return true;
 	umad_send_again(send, now);
 	return false;

@@ -411,18 +411,19 @@ void umad_rmpp_tx_timer(struct umad_send *send)
 }
 
 /**
- * umad_rmpp_tx_turn() - what waited since its time-out may be sent again
- * @send: with a message; inside the agent's gate; the caller has a reference
+ * umad_rmpp_tx_waited() - what has timed out has a turn to be sent again
+ * @send: with a message; umad_rmpp_tx_timer() will be called
+ * @now: the time
  *
- * Context: process; may sleep; hold no lock.
+ * Context: process, &umad_file.lock held.
  */
-void umad_rmpp_tx_turn(struct umad_send *send)
+void umad_rmpp_tx_waited(struct umad_send *send, ktime_t now)
 {
-	spin_lock(&send->file->lock);
+	lockdep_assert_held(&send->file->lock);
 	rmpp_tx_waited(&send->rmpp->engine, ktime_to_ns(send->again_since),
-		       ktime_get_ns());
-	spin_unlock(&send->file->lock);
-	umad_rmpp_tx_timer(send);
+		       ktime_to_ns(now));
+	/* It may be two segments, and the last one does not say when it has left. */
+	umad_pace_unknown(&send->file->port->pace, now);
 }
 
 /* The message that a packet of its receiver's is about, with a reference. */

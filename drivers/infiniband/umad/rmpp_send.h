@@ -58,7 +58,7 @@ void umad_rmpp_tx_start(struct umad_send *send);
 void umad_rmpp_tx_pump(struct umad_send *send);
 bool umad_rmpp_tx_is_active(const struct umad_send *send);
 void umad_rmpp_tx_timer(struct umad_send *send);
-void umad_rmpp_tx_turn(struct umad_send *send);
+void umad_rmpp_tx_waited(struct umad_send *send, ktime_t now);
 bool umad_rmpp_tx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
 			  const struct rmpp_packet *packet);

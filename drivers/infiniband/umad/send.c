@@ -42,9 +42,12 @@ static void attempt_done(struct umad_send *send)
 	ktime_t now = ktime_get();
 
 	lockdep_assert_held(&file->lock);
+	if (send->again)
+		file->again.in_flight--;
 	send->again = NULL;
 	umad_txn_attempt_done(&file->txns, &send->txn, now);
 	umad_send_arm(file, now);
+	umad_again_arm(&file->again, now);
 }
 
 static enum umad_txn_event done_event(const struct umad_send *send, bool ok)
@@ -72,7 +75,8 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 		if (ok && send->txn.state == UMAD_TXN_SEND)
 			umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
 		/* Waiting for its turn, a request is not at its last attempt. */
-		if (ok || send->rmpp || list_empty(&send->again_node))
+		if (ok || send->rmpp ||
+		    (list_empty(&send->again_node) && !send->has_turn))
 			umad_send_step(send, done_event(send, ok), status,
 				       ktime_get(), &finish);
 	}
@@ -154,12 +158,15 @@ void umad_send_post(struct umad_send *send, const void *mad, size_t len,
 		umad_post_wait_for_ever(buf);
 		send->waiting = buf;
 	}
+	if (again)
+		send->has_turn = false;
 	/* ib_core does not say when one that waits there has left. */
 	if (again && waits)
 		umad_pace_unknown(&file->port->pace, now);
 	if (again && (ret || waits)) {
 		attempt_done(send);
 	} else if (again) {
+		file->again.in_flight++;
 		send->again = buf;
 		send->again_since = now;
 	}

@@ -150,6 +150,7 @@ static struct umad_send *next_again(struct umad_file *file)
 	struct umad_again *again = &file->again;
 	struct umad_send *send, *found = NULL;
 	unsigned int looked_at = 0;
+	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
 	again->has_turn = false;
@@ -160,9 +161,14 @@ static struct umad_send *next_again(struct umad_file *file)
 		if (wants_turn(send) && umad_gate_enter(&send->agent->gate))
 			found = send;
 	}
-	if (found)
+	if (found) {
 		umad_send_get(found);
-	umad_again_arm(again, ktime_get());
+		if (found->rmpp)
+			umad_rmpp_tx_waited(found, now);
+		else
+			found->has_turn = true;
+	}
+	umad_again_arm(again, now);
 	spin_unlock(&file->lock);
 	return found;
 }
@@ -183,7 +189,7 @@ void umad_send_again_work(struct work_struct *work)
 		return;
 	agent = send->agent;
 	if (send->rmpp) {
-		umad_rmpp_tx_turn(send);
+		umad_rmpp_tx_timer(send);
 	} else {
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_RETRIED);
 		umad_send_post(send, send->mad, send->mad_len, true);
