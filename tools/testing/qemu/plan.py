@@ -72,6 +72,11 @@ class Plan:
             [*(command for _, command in self.tests),
              *(host.read_text("utf-8", "replace") for host, _ in self.files)])
 
+    def soak(self, seconds):
+        """Its tests go on for so long, if they can."""
+        self.environment["SOAK_SECONDS"] = seconds
+        self.timeout += seconds
+
     def far_side(self):
         """The plan of the second guest."""
         return dataclasses.replace(self, name=f"{self.name}+far", end=1,

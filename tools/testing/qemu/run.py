@@ -303,10 +303,12 @@ class Transcript:
                 print(line, flush=True)
 
 
-def show(name):
+def show(name, soak):
     """Run one plan and show its output rather than its results."""
     good = True
     for plan in plans.load(name):
+        if soak:
+            plan.soak(soak)
         outcome = asyncio.run(run_plan(plan, Parts(), Transcript()))
         print(f"\n--- {plan.desc}")
         good &= report(plan, *outcome)[FAIL] == 0
@@ -372,16 +374,14 @@ def main():
     if args.cmd:
         return 0 if adhoc(args) else 1
     if args.show:
-        return 0 if show(args.show) else 1
+        return 0 if show(args.show, args.soak) else 1
     names = plans.all_names() if args.plans in ([], ["all"]) else args.plans
     try:
         todo = [p for name in names for p in plans.load(name)]
     except plans.PlanError as error:
         sys.exit(f"run.py: {error}")
-    if args.soak:
-        for plan in todo:
-            plan.environment["SOAK_SECONDS"] = args.soak
-            plan.timeout += args.soak
+    for plan in todo if args.soak else []:
+        plan.soak(args.soak)
     total = asyncio.run(run_all(todo, max(1, args.jobs),
                                 not args.keep_going, not args.changed))
     print(f"{total[PASS]} passed, {total[FAIL]} failed, {total[SKIP]} skipped")
