@@ -22,7 +22,7 @@ FUZZ = {
 # the others on the stock one, which takes a quarter of the time.
 PLANS = {
     "agent.c": ["abi", "kunit", "life"],
-    "again.c": ["kunit", "transfer", "bounds"],
+    "again.c": ["kunit", "transfer", "bounds", "hwsim"],
     "ah.c": ["transfer", "hwsim", "kunit"],
     "charge.c": ["transfer", "kunit", "bounds"],
     "charge.h": ["transfer", "bounds"],
@@ -36,10 +36,11 @@ PLANS = {
     "post.c": ["transfer", "hwsim", "kunit"],
     "read.c": ["abi", "transfer", "rmpp"],
     "recv.c": ["transfer", "hwsim", "kunit", "bounds"],
-    "rmpp.c": ["rmpp", "rmpp-peer", "bounds"],
-    "rmpp_begin.c": ["rmpp", "rmpp-peer", "bounds"],
-    "rmpp_recv.c": ["rmpp", "rmpp-peer", "bounds"],
-    "rmpp_end.c": ["rmpp", "rmpp-peer", "bounds"],
+    "rmpp.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
+    "rmpp_addr.c": ["silent-peers"],
+    "rmpp_begin.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
+    "rmpp_recv.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
+    "rmpp_end.c": ["rmpp", "rmpp-peer", "bounds", "silent-peers"],
     "rmpp_limits.c": ["rmpp", "rmpp-peer", "bounds"],
     "rmpp_peer.c": ["rmpp", "rmpp-peer", "bounds"],
     "rmpp_rx.c": ["kunit-rmpp", "rmpp-peer"],
@@ -62,7 +63,7 @@ PLANS = {
 DEFAULT = ["abi", "transfer", "kunit", "life"]
 
 TIERS = ["compile", "fuzz", "abi", "transfer", "kunit-rmpp", "rmpp",
-         "rmpp-peer", "bounds", "hwsim", "kunit", "life"]
+         "rmpp-peer", "silent-peers", "bounds", "hwsim", "kunit", "life"]
 
 
 def tiers_of(fault):
