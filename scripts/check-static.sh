@@ -20,6 +20,13 @@ exec 9>"$cache/static/lock"
 flock 9
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# What is kept below was said by these, at most 30 days ago.
+tools=$({
+	cat "$here/check-static.sh" .checkpatch.conf 2>/dev/null || :
+	echo "$source"
+	sparse --version
+} | sha256sum | cut -c1-12)
+find "$cache/static" -maxdepth 1 -name 'silent-*' -mtime +30 -delete
 
 # What is ours: all files but git's own and the outcome of a build.
 files()
@@ -47,9 +54,26 @@ shell_files()
 	done || :
 }
 
+# silent NAME COMMAND...: COMMAND is to have nothing to say of the files on standard
+# input; of those of which it had nothing to say before, as they are now, it is not
+# asked again.
+silent()
+{
+	silent_kept=$cache/static/silent-$1-$tools
+	shift
+	touch "$silent_kept"
+	xargs sha256sum >"$work/sums"
+	{
+		grep -vxFf "$silent_kept" "$work/sums" || :
+	} | sed 's/^[^ ]*  //' | "$@" >"$work/said" 2>&1 || return
+	cat "$work/said"
+	[ -s "$work/said" ] || cat "$work/sums" >>"$silent_kept"
+}
+
 # build KDIR NAME VARIABLE...: silent when make has nothing to say. From a fresh
 # copy, which is where that of another checkout was, so that ccache knows what
-# it has seen: it says again what the compiler said.
+# it has seen: it says again what the compiler said. But nothing, if it was silent
+# about the very same files before.
 build()
 {
 	build_kdir=$1
@@ -62,20 +86,38 @@ build()
 	"$here/module-copy.sh" "$build_copy" tools/testing/kunit \
 		tools/testing/ib_hwsim tools/testing/rmpp_peer \
 		tools/testing/race_mod
+	build_key=$(cd "$build_copy" && find . -type f | sort |
+		xargs sha256sum | sha256sum)
+	build_kept=$cache/static/silent-build-$tools
+	build_key="$build_kdir $* $build_key"
+	if [ -e "$build_kept" ] && grep -qxF "$build_key" "$build_kept"; then
+		return
+	fi
+	make_modules "$@" >"$work/said" 2>&1 || {
+		cat "$work/said"
+		return 1
+	}
+	cat "$work/said"
+	[ -s "$work/said" ] || echo "$build_key" >>"$build_kept"
+}
+
+# For build(), whose variables it has.
+make_modules()
+{
 	for build_from in "$build_copy" "$build_copy/tools/testing/ib_hwsim" \
 		"$build_copy/tools/testing/rmpp_peer" \
 		"$build_copy/tools/testing/race_mod"; do
 		# Headers without vmlinux: no BTF, and no message about that.
 		make -s -j"$(nproc)" -C "$build_kdir" M="$build_from" \
 			CC="ccache $build_cc" CONFIG_DEBUG_INFO_BTF_MODULES= \
-			"$@" modules
+			"$@" modules || return
 	done
 }
 
 # In a copy: checkpatch keeps a cache in the git repository it is run in.
 checkpatch()
 {
-	(cd "$work/checkpatch" && xargs -n 25 -P "$(nproc)" \
+	(cd "$work/checkpatch" && xargs -r -n 25 -P "$(nproc)" \
 		"$source/scripts/checkpatch.pl" \
 		--strict --no-tree -q --no-summary --terse --show-types \
 		--root="$source" "$@" -f) || :
@@ -87,6 +129,12 @@ checkpatch()
 # a table's rows names its arguments more than once, or returns.
 selftest_types=PREFER_DEFINED_ATTRIBUTE_MACRO,BIT_MACRO,MACRO_ARG_REUSE
 selftest_types=$selftest_types,MACRO_WITH_FLOW_CONTROL,CAMELCASE
+checkpatch_user_space()
+{
+	checkpatch --ignore="$selftest_types" |
+		grep -v "SPACING: spaces preferred around that '\*' (ctx:WxV)" || :
+}
+
 user_space='^tools/testing/(selftests/|race_mod/tests/|fuzz/|ib_hwsim/(tests/|fabric/|ib_hwsim\.h$))'
 run_checkpatch()
 {
@@ -94,12 +142,18 @@ run_checkpatch()
 	[ ! -e .checkpatch.conf ] || cp .checkpatch.conf "$work/checkpatch"
 	c_files | xargs cp -t "$work/checkpatch" --parents
 	c_files | grep -Ev -e '/trace\.h$' -e "$user_space" |
-		checkpatch
+		silent checkpatch checkpatch
 	c_files | grep '/trace\.h$' |
-		checkpatch --ignore=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
+		silent checkpatch-trace checkpatch \
+			--ignore=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
 	c_files | grep -E "$user_space" |
-		checkpatch --ignore="$selftest_types" |
-		grep -v "SPACING: spaces preferred around that '\*' (ctx:WxV)" || :
+		silent checkpatch-user-space checkpatch_user_space
+}
+
+kernel_doc()
+{
+	xargs -r "$source/scripts/kernel-doc" -none "$all" 2>&1 |
+		grep -v ': info: Scanning doc for ' || :
 }
 
 # "-Wall" came to kernel-doc after 6.1; there -v turns those warnings on, and
@@ -111,9 +165,7 @@ run_kernel_doc()
 	else
 		all=-v
 	fi
-	c_files | grep -E '^(drivers|include)/' |
-		xargs "$source/scripts/kernel-doc" -none "$all" 2>&1 |
-		grep -v ': info: Scanning doc for ' || :
+	c_files | grep -E '^(drivers|include)/' | silent kernel-doc kernel_doc
 }
 
 run_shellcheck()

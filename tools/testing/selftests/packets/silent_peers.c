@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 #include "wire.h"
 
-#define FLOOD		4000	/* messages; a second each, one by one */
+#define FLOOD		4000	/* messages; a second each, one by one: UMAD_FLOOD */
 #define SOON_MS		3000
 #define REPEAT_MS	500	/* as a sender does that is not answered */
 #define METHOD_OTHER	0x13
@@ -91,10 +91,11 @@ static void flood(struct __test_metadata *_metadata,
 		.seg = variant->seg, .len = variant->flags & RMPP_LAST ?
 			RMPP_PAYLOAD : 2 * RMPP_PAYLOAD,
 	};
+	const char *text = getenv("UMAD_FLOOD");
+	int i, n = text ? atoi(text) : FLOOD;
 	struct rmpp_msg got = { 0 };
-	int i;
 
-	for (i = 0; i < FLOOD; i++) {
+	for (i = 0; i < n; i++) {
 		ASSERT_EQ(0, data(self, PEERS - 1 - i % SILENT_PEERS,
 				  METHOD_TABLE, &pkt));
 		/* It reads: its queue stays short. */
