@@ -63,7 +63,7 @@ void umad_reserve_destroy(struct umad_reserve *reserve)
  */
 void umad_reserve_refill(struct umad_file *file)
 {
-	queue_delayed_work(umad_addr_wq, &file->reserve.refill,
+	queue_delayed_work(umad_reserve_wq, &file->reserve.refill,
 			   msecs_to_jiffies(REFILL_EVERY));
 }
 

@@ -2,10 +2,13 @@
 #include "queues.h"
 
 #include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/nodemask.h>
 #include <linux/workqueue.h>
 
 struct workqueue_struct *umad_timer_wq;
 struct workqueue_struct *umad_addr_wq;
+struct workqueue_struct *umad_reserve_wq;
 
 /**
  * umad_queues_init() - make the workqueues
@@ -19,13 +22,23 @@ int umad_queues_init(void)
 	umad_timer_wq = alloc_workqueue("ib_umad", WQ_UNBOUND, 0);
 	if (!umad_timer_wq)
 		return -ENOMEM;
+	/* From 6.9 on the nodes of a NUMA host share the number. */
 	umad_addr_wq = alloc_workqueue("ib_umad_addr", WQ_UNBOUND,
-				       UMAD_ADDR_WORKS);
-	if (!umad_addr_wq) {
-		destroy_workqueue(umad_timer_wq);
-		return -ENOMEM;
-	}
+				       min_t(int, WQ_MAX_ACTIVE,
+					     UMAD_ADDR_WORKS *
+					     num_possible_nodes()));
+	if (!umad_addr_wq)
+		goto err_timer;
+	umad_reserve_wq = alloc_workqueue("ib_umad_reserve", WQ_UNBOUND, 0);
+	if (!umad_reserve_wq)
+		goto err_addr;
 	return 0;
+
+err_addr:
+	destroy_workqueue(umad_addr_wq);
+err_timer:
+	destroy_workqueue(umad_timer_wq);
+	return -ENOMEM;
 }
 
 /**
@@ -35,6 +48,7 @@ int umad_queues_init(void)
  */
 void umad_queues_exit(void)
 {
+	destroy_workqueue(umad_reserve_wq);
 	destroy_workqueue(umad_addr_wq);
 	destroy_workqueue(umad_timer_wq);
 }

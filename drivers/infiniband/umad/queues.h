@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Workqueues of the module. Neither is flushed by anybody but its destruction. */
+/* Workqueues of the module. None is flushed by anybody but its destruction. */
 #ifndef UMAD_QUEUES_H
 #define UMAD_QUEUES_H
 
@@ -8,14 +8,14 @@ struct workqueue_struct;
 /* Deadlines of requests and of RMPP: what runs here waits for nobody. */
 extern struct workqueue_struct *umad_timer_wq;
 /*
- * What may take a second, as an address of a neighbour that is silent. Who sends to
- * us decides how many of those are wanted, so who queues them has a bound, and all
- * of them run at the same time; what is left of UMAD_ADDR_WORKS is for the works of
- * files that refill their reserve.
+ * Addresses to be resolved, which takes a second if a neighbour is silent. Who sends
+ * to us decides how many are wanted; those who queue them have bounds, so that there
+ * are never more than UMAD_ADDR_WORKS, which run at the same time.
  */
 extern struct workqueue_struct *umad_addr_wq;
+/* Reserves of files that are refilled, which may have to wait for reclaim. */
+extern struct workqueue_struct *umad_reserve_wq;
 
-/* Run at a time; WQ_MAX_ACTIVE. */
 #define UMAD_ADDR_WORKS	512
 
 int umad_queues_init(void);

@@ -271,7 +271,8 @@ struct stray {
 /* Under way for one file, and for all; more are not worth an answer. */
 #define FILE_STRAYS	16
 #define ALL_STRAYS	64
-static_assert(ALL_STRAYS + UMAD_RMPP_ADDR_WORKS < UMAD_ADDR_WORKS);
+static_assert(ALL_STRAYS + UMAD_RMPP_ADDR_WORKS + UMAD_RMPP_ADDR_FIRST <=
+	      UMAD_ADDR_WORKS);
 static atomic_t strays = ATOMIC_INIT(0);
 
 static bool stray_enter(struct umad_rmpp *rmpp)

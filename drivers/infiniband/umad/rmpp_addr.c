@@ -2,11 +2,11 @@
 /*
  * The first ACK of a message waits for the sender's address, and on RoCE that of a
  * node that does not answer takes a second to fail. Any node may send any number
- * of messages from addresses of its choice. So few addresses of a file are resolved
- * at a time, its senders take turns, and what is known of one of them is true of all
- * that it has sent. What waits for its turn is in the table, and so under its bounds;
- * the queue never has more works than it runs at a time, so that who waits for a
- * work, as the closer of an agent does, waits for one address at most.
+ * of messages from addresses of its choice. So a file has a share of the addresses
+ * resolved at a time, its senders take turns, and what is known of one of them is
+ * true of all that it has sent. What waits for its turn is in the table, and so under
+ * its bounds; the queue never has more works than it runs at a time, so that who
+ * waits for a work, as the closer of an agent does, waits for one address at most.
  */
 #include <linux/types.h>
 #include "rmpp_addr.h"
@@ -21,10 +21,24 @@
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
 
-/* Of one file; of all there may be UMAD_RMPP_ADDR_WORKS. */
+/* Each file may have so many; of what is free, half. */
 #define FILE_WORKS	8
 
 static atomic_t works = ATOMIC_INIT(0);
+
+/* One more for a file: the first in any case, or others could keep it out. */
+static bool enter(const struct umad_rmpp *rmpp)
+{
+	int left = UMAD_RMPP_ADDR_WORKS - atomic_read(&works);
+
+	if (!rmpp->resolving)
+		return atomic_add_unless(&works, 1, UMAD_RMPP_ADDR_WORKS +
+					 UMAD_RMPP_ADDR_FIRST);
+	if (left <= 0 || rmpp->resolving >= max(FILE_WORKS, left / 2))
+		return false;
+	atomic_inc(&works);
+	return true;
+}
 
 /* It has a turn; what it counts as in @works is the caller's. */
 static bool start(struct umad_rmpp_rx *rx)
@@ -56,8 +70,7 @@ void umad_rmpp_addr_ask(struct umad_rmpp_rx *rx)
 	lockdep_assert_held(&file->lock);
 	if (!rx->listed || rx->work_queued || rx->waits_for)
 		return;
-	if (rmpp->resolving < FILE_WORKS &&
-	    atomic_add_unless(&works, 1, UMAD_RMPP_ADDR_WORKS)) {
+	if (enter(rmpp)) {
 		if (!start(rx))
 			atomic_dec(&works);
 		return;
@@ -95,41 +108,45 @@ void umad_rmpp_addr_forget(struct umad_rmpp_rx *rx)
 	umad_rmpp_peer_put(file, peer);
 }
 
-static struct umad_rmpp_rx *first_of(struct umad_rmpp_peer *peer)
+/*
+ * The others of the same sender would come to the same end, each a second later; if
+ * they came the same way.
+ */
+static void forget_peer(struct umad_rmpp_rx *rx)
 {
-	return list_first_entry_or_null(&peer->unresolved, struct umad_rmpp_rx,
-					addr_node);
-}
+	struct umad_rmpp_rx *other, *next;
+	struct umad_rmpp_peer *peer;
+	bool more;
 
-/* The others of the same sender would come to the same end, each a second later. */
-static void forget_peer(struct umad_file *file, const struct umad_rmpp_key *key)
-{
-	struct umad_rmpp_peer *peer = umad_rmpp_peer_find(file, key);
-	bool more = peer && !list_empty(&peer->unresolved);
-
-	while (more) {
+	peer = umad_rmpp_peer_find(rx->agent->file, &rx->key);
+	if (!peer || list_empty(&peer->unresolved))
+		return;
+	list_for_each_entry_safe(other, next, &peer->unresolved, addr_node) {
 		/* The peer may go with the last. */
-		more = !list_is_singular(&peer->unresolved);
-		umad_rmpp_addr_forget(first_of(peer));
+		more = !list_is_last(&other->addr_node, &peer->unresolved);
+		if (other->from.gid_index == rx->from.gid_index)
+			umad_rmpp_addr_forget(other);
+		if (!more)
+			break;
 	}
 }
 
-/* The next sender's first message takes the turn that has come to its end. */
-static bool start_next(struct umad_rmpp *rmpp)
+/* The next senders' first messages take the turns that there are. */
+static void start_next(struct umad_rmpp *rmpp)
 {
 	struct umad_rmpp_peer *peer;
 	struct umad_rmpp_rx *rx;
 
-	while ((peer = list_first_entry_or_null(&rmpp->unresolved,
-						struct umad_rmpp_peer,
-						turn_node))) {
+	while (!list_empty(&rmpp->unresolved) && enter(rmpp)) {
+		peer = list_first_entry(&rmpp->unresolved, struct umad_rmpp_peer,
+					turn_node);
 		list_move_tail(&peer->turn_node, &rmpp->unresolved);
-		rx = first_of(peer);
+		rx = list_first_entry(&peer->unresolved, struct umad_rmpp_rx,
+				      addr_node);
 		umad_rmpp_addr_forget(rx);
-		if (start(rx))
-			return true;
+		if (!start(rx))
+			atomic_dec(&works);
 	}
-	return false;
 }
 
 /**
@@ -148,7 +165,7 @@ void umad_rmpp_addr_done(struct umad_rmpp_rx *rx, int err)
 	file->rmpp.resolving--;
 	/* These two say nothing of the address. */
 	if (err && err != -ESHUTDOWN && err != -ENOMEM)
-		forget_peer(file, &rx->key);
-	if (!start_next(&file->rmpp))
-		atomic_dec(&works);
+		forget_peer(rx);
+	atomic_dec(&works);
+	start_next(&file->rmpp);
 }

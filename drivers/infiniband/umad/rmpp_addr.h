@@ -5,8 +5,9 @@
 
 struct umad_rmpp_rx;
 
-/* Works for that under way at most, of those that the queue runs at a time. */
+/* Works for that under way, and more if they are the first of their file. */
 #define UMAD_RMPP_ADDR_WORKS	384
+#define UMAD_RMPP_ADDR_FIRST	64
 
 void umad_rmpp_addr_ask(struct umad_rmpp_rx *rx);
 void umad_rmpp_addr_forget(struct umad_rmpp_rx *rx);

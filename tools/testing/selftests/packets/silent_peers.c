@@ -22,20 +22,26 @@ FIXTURE(silent) {
 FIXTURE_VARIANT(silent) {
 	uint8_t flags;		/* of the packets that flood */
 	uint32_t seg;
+	unsigned int sources;	/* that they come from */
 };
 
 /* What is complete at once is under no bound of what is being joined. */
 FIXTURE_VARIANT_ADD(silent, whole_messages) {
 	.flags = RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST, .seg = 1,
+	.sources = 4,
 };
 
 FIXTURE_VARIANT_ADD(silent, begun_messages) {
-	.flags = RMPP_ACTIVE | RMPP_FIRST, .seg = 1,
+	.flags = RMPP_ACTIVE | RMPP_FIRST, .seg = 1, .sources = 4,
+};
+
+FIXTURE_VARIANT_ADD(silent, begun_messages_of_many) {
+	.flags = RMPP_ACTIVE | RMPP_FIRST, .seg = 1, .sources = 100,
 };
 
 /* Refused with ABORT. */
 FIXTURE_VARIANT_ADD(silent, packets_of_no_message) {
-	.flags = RMPP_ACTIVE, .seg = 0,
+	.flags = RMPP_ACTIVE, .seg = 0, .sources = 4,
 };
 
 FIXTURE_SETUP(silent)
@@ -61,7 +67,7 @@ FIXTURE_TEARDOWN(silent)
 	wire_close(&self->wire);
 }
 
-/* A DATA packet that somebody sends to the port. */
+/* A DATA packet that somebody sends to the port: GOOD, or a silent one. */
 static int data(FIXTURE_DATA(silent) *self, int peer, uint8_t method,
 		const struct rmpp_pkt *pkt)
 {
@@ -78,7 +84,10 @@ static int data(FIXTURE_DATA(silent) *self, int peer, uint8_t method,
 	frame.mad[37] = TEST_OUI >> 16 & 0xff;
 	frame.mad[38] = TEST_OUI >> 8 & 0xff;
 	frame.mad[39] = TEST_OUI & 0xff;
-	wire_from_peer(&self->wire, &frame, peer, true);
+	/* Those who are silent have GIDs of their own. */
+	wire_from_peer(&self->wire, &frame, GOOD, true);
+	frame.grh[GRH_SGID + 12] = peer >> 8;
+	frame.grh[GRH_SGID + 13] = peer;
 	return wire_inject(&self->wire, &frame);
 }
 
@@ -96,7 +105,7 @@ static void flood(struct __test_metadata *_metadata,
 	struct rmpp_msg got = { 0 };
 
 	for (i = 0; i < n; i++) {
-		ASSERT_EQ(0, data(self, PEERS - 1 - i % SILENT_PEERS,
+		ASSERT_EQ(0, data(self, 1 + i % variant->sources,
 				  METHOD_TABLE, &pkt));
 		/* It reads: its queue stays short. */
 		while (fuzz_read(self->attacked, &got) > 0)
@@ -158,7 +167,7 @@ TEST_F_TIMEOUT(silent, other_files_close, 120)
 	uint64_t start;
 
 	flood(_metadata, self, variant);
-	ASSERT_EQ(0, data(self, PEERS - 1, METHOD_OTHER, &first));
+	ASSERT_EQ(0, data(self, 1, METHOD_OTHER, &first));
 	sleep_ms(100);
 	start = now_ms();
 	close(self->other);

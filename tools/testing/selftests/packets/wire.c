@@ -8,9 +8,6 @@
 #define DEVICE		40
 #define DEVICES		"/sys/bus/ib_hwsim/"
 #define READ_MAX	(2 << 20)
-#define GRH_LEN		40
-#define GRH_SGID	8
-#define GRH_DGID	24
 
 static int hwsim_attach(unsigned int device)
 {

@@ -19,6 +19,11 @@
 #define OPA_LEN		2048
 #define PERMISSIVE	0xffff
 
+/* In a frame. */
+#define GRH_LEN		40
+#define GRH_SGID	8
+#define GRH_DGID	24
+
 enum wire_kind {
 	WIRE_IB,
 	WIRE_OPA,
