@@ -349,16 +349,22 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 
 /*
  * A request with the TID of a message to us waits that is not the one which that
- * answers, or has answered: what comes now is of another message.
+ * answers, or has answered: is this packet of another message? Segments after the
+ * first can only be so if that request has granted a window for them, and then they
+ * may be of either.
  */
-static bool another_waits(const struct umad_rmpp_rx *rx)
+static bool is_anothers(const struct umad_rmpp_rx *rx,
+			const struct rmpp_packet *packet)
 {
 	struct umad_send *send;
 
 	if (!rx->was_asked && !rx->send)
 		return false;
 	send = umad_rmpp_find_request(rx->agent, &rx->key);
-	return send && send != rx->send;
+	if (!send || send == rx->send)
+		return false;
+	return packet->seg == 1 ||
+	       (send->rmpp && send->rmpp->response_window > 1);
 }
 
 /* Another message begins in its place. Its table's reference is the caller's. */
@@ -394,7 +400,7 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
 	umad_rmpp_key_of(&key, agent, rwc);
 	spin_lock(&agent->file->lock);
 	rx = rx_find(agent->file, &key);
-	if (rx && another_waits(rx)) {
+	if (rx && is_anothers(rx, packet)) {
 		old = rx;
 		rx = NULL;
 		if (begins)
@@ -406,7 +412,7 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
 		if (begins)
 			umad_rmpp_rx_put(old);
 		umad_rmpp_rx_put(old);
-		/* Of the other message, and its first segment has been lost. */
+		/* If it is of the other, the first segment has been lost. */
 		if (!begins)
 			return;
 	}

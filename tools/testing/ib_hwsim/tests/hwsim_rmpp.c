@@ -458,6 +458,26 @@ TEST_F_TIMEOUT(peers, answer_to_a_request_that_is_written_again, 60)
 	EXPECT_TRUE(rmpp_msg_has(&self->got, 5 * SEG, tid));
 }
 
+/* The last ACK of a response is lost, and its TID is used again at once. */
+TEST_F(peers, response_is_acknowledged_though_its_TID_is_used_again)
+{
+	uint64_t tid, again;
+	uint32_t seg;
+
+	ASSERT_EQ(0, request(self, SEG, 10000, &tid));
+	for (seg = 1; seg <= 2; seg++) {
+		ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid,
+				  seg, 2));
+		ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	}
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	ASSERT_EQ(0, request(self, SEG, 10000, &again));
+	ASSERT_EQ(tid, again);
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 2));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	EXPECT_EQ(2, self->pkt.seg);
+}
+
 /* Requests that nobody answers, written by the program itself. */
 static int retried_requests(FIXTURE_DATA(peers) *self, int n)
 {
