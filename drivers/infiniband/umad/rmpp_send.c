@@ -395,10 +395,11 @@ static void settle(struct umad_send *send)
 void umad_rmpp_tx_timer(struct umad_send *send)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
-	u64 now = ktime_get_ns();
 	bool turn = false;
+	u64 now;
 
 	spin_lock(&send->file->lock);
+	now = ktime_get_ns();
 	rmpp_tx_timer(&tx->engine, now);
 	if (now >= tx->turn_at) {
 		tx->turn_at = U64_MAX;

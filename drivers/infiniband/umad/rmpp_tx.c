@@ -456,6 +456,8 @@ void rmpp_tx_timer(struct rmpp_tx *tx, u64 now)
 {
 	if (tx->state != RMPP_TX_SENDING)
 		return;
+	/* The clock may have been read before the last progress was made. */
+	now = max(now, tx->progress_at);
 	if (!tx->posted && now - tx->progress_at >= tx->patience) {
 		fail(tx, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
 		return;
@@ -481,7 +483,8 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_timer);
 bool rmpp_tx_will_resend(const struct rmpp_tx *tx, u64 now)
 {
 	return tx->state == RMPP_TX_SENDING && !tx->posted && tx->rto_at &&
-	       now >= tx->rto_at && now - tx->progress_at < tx->patience;
+	       now >= tx->rto_at &&
+	       max(now, tx->progress_at) - tx->progress_at < tx->patience;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_will_resend);
 

@@ -323,6 +323,21 @@ static void silence_ends_it(struct kunit *test)
 	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
 }
 
+/* Its caller had read the clock, and then another thread took an ACK. */
+static void timer_with_an_older_clock(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+	u64 before;
+
+	open_window(test);
+	before = env->now + PATIENCE - 2;
+	env->now = before + 1;
+	ack(env, 2, 65);
+	KUNIT_EXPECT_TRUE(test, !rmpp_tx_will_resend(&env->tx, before));
+	rmpp_tx_timer(&env->tx, before);
+	KUNIT_EXPECT_EQ(test, (int)env->tx.state, (int)RMPP_TX_SENDING);
+}
+
 static void patience_is_renewed(struct kunit *test)
 {
 	struct tx_env *env = test->priv;
@@ -452,6 +467,7 @@ static struct kunit_case rmpp_tx_cases[] = {
 	KUNIT_CASE(no_probe_before_the_first_ack),
 	KUNIT_CASE(closed_window_is_asked_about),
 	KUNIT_CASE(silence_ends_it),
+	KUNIT_CASE(timer_with_an_older_clock),
 	KUNIT_CASE(patience_is_renewed),
 	KUNIT_CASE(patience_begins_when_it_is_sent),
 	KUNIT_CASE(patience_goes_on_after_sending_again),
