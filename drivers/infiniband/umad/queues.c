@@ -22,7 +22,10 @@ int umad_queues_init(void)
 	umad_timer_wq = alloc_workqueue("ib_umad", WQ_UNBOUND, 0);
 	if (!umad_timer_wq)
 		return -ENOMEM;
-	/* From 6.9 on the nodes of a NUMA host share the number. */
+	/*
+	 * From 6.9 on the nodes of a NUMA host share the number: where more is not
+	 * allowed, works of one node may wait for each other there.
+	 */
 	umad_addr_wq = alloc_workqueue("ib_umad_addr", WQ_UNBOUND,
 				       min_t(int, WQ_MAX_ACTIVE,
 					     UMAD_ADDR_WORKS *

@@ -32,9 +32,10 @@ static bool enter(const struct umad_rmpp *rmpp)
 	int left = UMAD_RMPP_ADDR_WORKS - atomic_read(&works);
 
 	if (!rmpp->resolving)
-		return atomic_add_unless(&works, 1, UMAD_RMPP_ADDR_WORKS +
-					 UMAD_RMPP_ADDR_FIRST);
-	if (left <= 0 || rmpp->resolving >= max(FILE_WORKS, left / 2))
+		left += UMAD_RMPP_ADDR_FIRST;
+	else if (rmpp->resolving >= max(FILE_WORKS, left / 2))
+		return false;
+	if (left <= 0)
 		return false;
 	atomic_inc(&works);
 	return true;
@@ -50,41 +51,6 @@ static bool start(struct umad_rmpp_rx *rx)
 	umad_rmpp_rx_get(rx);
 	queue_work(umad_addr_wq, &rx->work);
 	return true;
-}
-
-/**
- * umad_rmpp_addr_ask() - have the address of a message's sender resolved
- * @rx: has no address handle yet
- *
- * Now, or when its turn comes. Without memory, with too many under way, or if it is
- * out of the table, not at all: its ACK is as good as lost, and who repeats the
- * segment asks again.
- * Context: process, &umad_file.lock held; does not sleep.
- */
-void umad_rmpp_addr_ask(struct umad_rmpp_rx *rx)
-{
-	struct umad_file *file = rx->agent->file;
-	struct umad_rmpp *rmpp = &file->rmpp;
-	struct umad_rmpp_peer *peer;
-
-	lockdep_assert_held(&file->lock);
-	if (!rx->listed || rx->work_queued || rx->waits_for)
-		return;
-	if (enter(rmpp)) {
-		if (!start(rx))
-			atomic_dec(&works);
-		return;
-	}
-	/* Turns come from those who have one. */
-	if (!rmpp->resolving)
-		return;
-	peer = umad_rmpp_peer_get(file, &rx->key);
-	if (!peer)
-		return;
-	rx->waits_for = peer;
-	list_add_tail(&rx->addr_node, &peer->unresolved);
-	if (list_empty(&peer->turn_node))
-		list_add_tail(&peer->turn_node, &rmpp->unresolved);
 }
 
 /**
@@ -108,6 +74,62 @@ void umad_rmpp_addr_forget(struct umad_rmpp_rx *rx)
 	umad_rmpp_peer_put(file, peer);
 }
 
+/* The next senders' first messages take the turns that there are. */
+static void start_next(struct umad_rmpp *rmpp)
+{
+	struct umad_rmpp_peer *peer;
+	struct umad_rmpp_rx *rx;
+
+	while (!list_empty(&rmpp->unresolved) && enter(rmpp)) {
+		peer = list_first_entry(&rmpp->unresolved, struct umad_rmpp_peer,
+					turn_node);
+		list_move_tail(&peer->turn_node, &rmpp->unresolved);
+		rx = list_first_entry(&peer->unresolved, struct umad_rmpp_rx,
+				      addr_node);
+		umad_rmpp_addr_forget(rx);
+		if (!start(rx))
+			atomic_dec(&works);
+	}
+}
+
+/**
+ * umad_rmpp_addr_ask() - have the address of a message's sender resolved
+ * @rx: has no address handle yet
+ *
+ * Now, or when its turn comes. Without memory, with too many under way, or if it is
+ * out of the table, not at all: its ACK is as good as lost, and who repeats the
+ * segment asks again.
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_addr_ask(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+	struct umad_rmpp *rmpp = &file->rmpp;
+	struct umad_rmpp_peer *peer;
+
+	lockdep_assert_held(&file->lock);
+	/* The file's last turn may have ended when others had taken all. */
+	if (rx->waits_for && !rmpp->resolving)
+		start_next(rmpp);
+	if (!rx->listed || rx->work_queued || rx->waits_for)
+		return;
+	if (enter(rmpp)) {
+		if (!start(rx))
+			atomic_dec(&works);
+		return;
+	}
+	/* Turns come from those who have one. */
+	if (!rmpp->resolving)
+		return;
+	peer = umad_rmpp_peer_get(file, &rx->key);
+	if (!peer)
+		return;
+	rx->waits_for = peer;
+	list_add_tail(&rx->addr_node, &peer->unresolved);
+	if (list_empty(&peer->turn_node))
+		list_add_tail(&peer->turn_node, &rmpp->unresolved);
+}
+
 /*
  * The others of the same sender would come to the same end, each a second later; if
  * they came the same way.
@@ -128,24 +150,6 @@ static void forget_peer(struct umad_rmpp_rx *rx)
 			umad_rmpp_addr_forget(other);
 		if (!more)
 			break;
-	}
-}
-
-/* The next senders' first messages take the turns that there are. */
-static void start_next(struct umad_rmpp *rmpp)
-{
-	struct umad_rmpp_peer *peer;
-	struct umad_rmpp_rx *rx;
-
-	while (!list_empty(&rmpp->unresolved) && enter(rmpp)) {
-		peer = list_first_entry(&rmpp->unresolved, struct umad_rmpp_peer,
-					turn_node);
-		list_move_tail(&peer->turn_node, &rmpp->unresolved);
-		rx = list_first_entry(&peer->unresolved, struct umad_rmpp_rx,
-				      addr_node);
-		umad_rmpp_addr_forget(rx);
-		if (!start(rx))
-			atomic_dec(&works);
 	}
 }
 

@@ -27,6 +27,8 @@
  * needs 2 s, OPA's fabric manager up to 5.2 s, and that may be lost again.
  */
 #define SEGMENT_PATIENCE_MS	10000
+/* Whoever repeats a segment sooner than this after a message is complete does not. */
+#define REPEAT_MIN_MS		20
 
 /**
  * umad_rx_msg_release() - give a message back
@@ -211,6 +213,15 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 	return oldest;
 }
 
+/* Its request has ended. If another has the same TID, ABORT would be that one's. */
+static enum rmpp_rx_verdict cancel_late(struct umad_rmpp_rx *rx)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (umad_rmpp_find_request(rx->agent, &rx->key))
+		WRITE_ONCE(rx->silent, true);
+	return rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
+}
+
 static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 				   const struct rmpp_packet *packet)
 {
@@ -226,9 +237,7 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 	if (!rx->listed) {
 		verdict = RMPP_RX_DROP;
 	} else if (!keep_request(rx, now)) {
-		/* The request was given up. */
-		verdict = rmpp_rx_cancel(&rx->engine,
-					 IB_MGMT_RMPP_STATUS_T2L);
+		verdict = cancel_late(rx);
 	} else {
 		verdict = rmpp_rx_stored(&rx->engine, packet,
 					 ktime_to_ns(now));
@@ -350,8 +359,8 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 /*
  * A request with the TID of a message to us waits that is not the one which that
  * answers, or has answered: is this packet of another message? Segments after the
- * first can only be so if that request has granted a window for them, and then they
- * may be of either.
+ * first can only be so if they are in the window that that request has granted, and
+ * then they may be of either.
  */
 static bool is_anothers(const struct umad_rmpp_rx *rx,
 			const struct rmpp_packet *packet)
@@ -363,8 +372,12 @@ static bool is_anothers(const struct umad_rmpp_rx *rx,
 	send = umad_rmpp_find_request(rx->agent, &rx->key);
 	if (!send || send == rx->send)
 		return false;
-	return packet->seg == 1 ||
-	       (send->rmpp && send->rmpp->response_window > 1);
+	if (packet->seg == 1 ||
+	    (send->rmpp && packet->seg <= send->rmpp->response_window))
+		return true;
+	/* A copy that was on its way: the new sender would get the answer to it. */
+	return rx->was_asked && ktime_get_ns() - rx->engine.progress_at <
+				REPEAT_MIN_MS * NSEC_PER_MSEC;
 }
 
 /* Another message begins in its place. Its table's reference is the caller's. */
@@ -469,7 +482,7 @@ void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx)
 	spin_lock(&file->lock);
 	if (rx->send && rx->engine.state == RMPP_RX_JOINING &&
 	    rx->send->txn.state != UMAD_TXN_WAIT)
-		verdict = rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
+		verdict = cancel_late(rx);
 	else
 		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());
 	keep_silent(rx, verdict);

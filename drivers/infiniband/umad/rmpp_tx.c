@@ -9,6 +9,8 @@
 
 /* Attempts wait no longer than in-tree: programs count on 2 s, in ms. */
 #define ATTEMPT_MAX_MS		2000
+/* Half of what a receiver remembers for: who was kept waiting for longer is late. */
+#define WAIT_MAX		(5ULL * NSEC_PER_SEC)
 /*
  * The floor of the measured time-out; timers may be some jiffies late, and a
  * receiver may be busy. RRespTime does not count, peers claim 4 us.
@@ -494,14 +496,15 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_will_resend);
  * @since: when rmpp_tx_timer() would have been called
  * @now: the time
  *
- * That is no silence of the receiver, and costs no patience.
+ * That is no silence of the receiver, and costs no patience; but what comes after a
+ * long one the receiver may take for a new message, as it remembers for 10 s only.
  * Context: any.
  */
 void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now)
 {
 	u64 from = max(since, tx->progress_at);
 
-	if (now > from)
+	if (now > from && now - from < WAIT_MAX)
 		tx->progress_at += now - from;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_waited);

@@ -237,7 +237,9 @@ static void wait_for_a_turn_costs_no_patience(struct kunit *test)
 	due = rmpp_tx_deadline(&env->tx);
 	KUNIT_EXPECT_FALSE(test, rmpp_tx_will_resend(&env->tx, due - 1));
 	KUNIT_EXPECT_TRUE(test, rmpp_tx_will_resend(&env->tx, due));
-	env->now = due + env->tx.patience;
+	due = env->now + PATIENCE - 1000 * MS;
+	KUNIT_EXPECT_TRUE(test, rmpp_tx_will_resend(&env->tx, due));
+	env->now = due + 4000 * MS;
 	KUNIT_EXPECT_FALSE(test, rmpp_tx_will_resend(&env->tx, env->now));
 	rmpp_tx_waited(&env->tx, due, env->now);
 	rmpp_tx_timer(&env->tx, env->now);
@@ -246,6 +248,20 @@ static void wait_for_a_turn_costs_no_patience(struct kunit *test)
 	/* Nor is time given twice. */
 	rmpp_tx_waited(&env->tx, 0, env->now);
 	KUNIT_EXPECT_LE(test, env->tx.progress_at, env->now);
+}
+
+/* Its receiver, if it had all, does not know any more that it had. */
+static void wait_for_long_costs_patience(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+	u64 due;
+
+	open_window(test);
+	due = env->now + PATIENCE - 1000 * MS;
+	env->now = due + 5000 * MS;
+	rmpp_tx_waited(&env->tx, due, env->now);
+	rmpp_tx_timer(&env->tx, env->now);
+	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 static void timer_too_soon(struct kunit *test)
@@ -462,6 +478,7 @@ static struct kunit_case rmpp_tx_cases[] = {
 	KUNIT_CASE(few_in_the_send_queue),
 	KUNIT_CASE(posted_does_not_time_out),
 	KUNIT_CASE(wait_for_a_turn_costs_no_patience),
+	KUNIT_CASE(wait_for_long_costs_patience),
 	KUNIT_CASE(timer_too_soon),
 	KUNIT_CASE(time_out_sends_hole_and_probe),
 	KUNIT_CASE(no_probe_before_the_first_ack),

@@ -259,7 +259,8 @@ static int stop_show(struct seq_file *s, void *unused)
 	unsigned long flags;
 
 	flags = stop_lock(stop);
-	copy = *stop;
+	/* With what has no lock, and is not shown. */
+	copy = data_race(*stop);
 	stop_unlock(stop, flags);
 	seq_printf(s, "%s %s %d %s\n", state_names[copy.state],
 		   copy.how ?: "-", copy.pid, copy.comm);

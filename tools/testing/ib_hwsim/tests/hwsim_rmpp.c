@@ -473,6 +473,7 @@ TEST_F(peers, response_is_acknowledged_though_its_TID_is_used_again)
 	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	ASSERT_EQ(0, request(self, SEG, 10000, &again));
 	ASSERT_EQ(tid, again);
+	sleep_ms(50);
 	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 2));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	EXPECT_EQ(2, self->pkt.seg);
