@@ -152,7 +152,7 @@ static void held(struct umad_send *send, struct ib_mad_send_buf *buf, int err)
 		send->waiting = NULL;
 	/* It may have ended before ib_core knew what to take back. */
 	if (!err && send->txn.state == UMAD_TXN_DONE)
-		umad_send_stop_waiting(send);
+		umad_send_take_back(send);
 	spin_unlock(&send->file->lock);
 }
 

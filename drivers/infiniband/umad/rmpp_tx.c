@@ -9,8 +9,8 @@
 
 /* Attempts wait no longer than in-tree: programs count on 2 s, in ms. */
 #define ATTEMPT_MAX_MS		2000
-/* Half of what a receiver remembers for: who was kept waiting for longer is late. */
-#define WAIT_MAX		(5ULL * NSEC_PER_SEC)
+/* With a time-out before it, what a receiver remembers for: 10 s. */
+#define WAIT_MAX		(8ULL * NSEC_PER_SEC)
 /*
  * The floor of the measured time-out; timers may be some jiffies late, and a
  * receiver may be busy. RRespTime does not count, peers claim 4 us.

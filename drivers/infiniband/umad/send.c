@@ -182,7 +182,7 @@ void umad_send_post(struct umad_send *send, const void *mad, size_t len,
 		attempt_done(send);
 	/* It may have ended before ib_core knew what to take back. */
 	if (!ret && send->txn.state == UMAD_TXN_DONE)
-		umad_send_stop_waiting(send);
+		umad_send_take_back(send);
 	spin_unlock(&file->lock);
 	if (!ret)
 		return;

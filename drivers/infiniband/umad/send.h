@@ -101,6 +101,7 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 				    ktime_t now, bool *finish);
 void umad_send_finish(struct umad_send *send);
 void umad_send_stop_waiting(struct umad_send *send);
+void umad_send_take_back(struct umad_send *send);
 void umad_send_post(struct umad_send *send, const void *mad, size_t len,
 		    bool again);
 void umad_send_arm(struct umad_file *file, ktime_t now);

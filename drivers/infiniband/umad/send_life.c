@@ -91,6 +91,22 @@ void umad_send_arm(struct umad_file *file, ktime_t now)
 }
 
 /**
+ * umad_send_take_back() - a placeholder that was posted for a send that has ended
+ * @send: DONE
+ *
+ * Even of a dying agent: a handler, whom only unregistering waits for, may have
+ * posted it after that has flushed the others, and then waits for it, too.
+ * Context: any, &umad_file.lock held.
+ */
+void umad_send_take_back(struct umad_send *send)
+{
+	lockdep_assert_held(&send->file->lock);
+	/* -EINVAL: it is complete, and the handler is on its way. */
+	if (send->waiting && !ib_modify_mad(send->waiting, 0))
+		send->waiting = NULL;
+}
+
+/**
  * umad_send_stop_waiting() - ib_core need not wait for a response any more
  * @send: the request; its placeholder, if it has one, is taken back
  *
@@ -99,13 +115,9 @@ void umad_send_arm(struct umad_file *file, ktime_t now)
 void umad_send_stop_waiting(struct umad_send *send)
 {
 	lockdep_assert_held(&send->file->lock);
-	/*
-	 * ib_core flushes a dying agent's all at once, without a search for
-	 * each. -EINVAL: it is complete, and the handler is on its way.
-	 */
-	if (send->waiting && !send->agent->dying &&
-	    !ib_modify_mad(send->waiting, 0))
-		send->waiting = NULL;
+	/* ib_core flushes a dying agent's all at once, without a search for each. */
+	if (!send->agent->dying)
+		umad_send_take_back(send);
 }
 
 /* Tell the caller that nobody answered. */

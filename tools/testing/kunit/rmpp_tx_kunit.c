@@ -258,7 +258,7 @@ static void wait_for_long_costs_patience(struct kunit *test)
 
 	open_window(test);
 	due = env->now + PATIENCE - 1000 * MS;
-	env->now = due + 5000 * MS;
+	env->now = due + 8000 * MS;
 	rmpp_tx_waited(&env->tx, due, env->now);
 	rmpp_tx_timer(&env->tx, env->now);
 	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);

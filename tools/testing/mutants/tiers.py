@@ -53,7 +53,7 @@ PLANS = {
     "segbuf.c": ["rmpp", "kunit"],
     "send.c": ["transfer", "hwsim", "kunit", "bounds"],
     "send_events.c": ["transfer", "hwsim", "kunit", "bounds"],
-    "send_life.c": ["transfer", "hwsim", "kunit", "bounds"],
+    "send_life.c": ["transfer", "hwsim", "kunit", "bounds", "race"],
     "stats.c": ["transfer", "kunit"],
     "sysfs.c": ["abi"],
     "txn.c": ["transfer", "kunit"],
@@ -63,7 +63,7 @@ PLANS = {
 DEFAULT = ["abi", "transfer", "kunit", "life"]
 
 TIERS = ["compile", "fuzz", "abi", "transfer", "kunit-rmpp", "rmpp",
-         "rmpp-peer", "silent-peers", "bounds", "hwsim", "kunit", "life"]
+         "rmpp-peer", "silent-peers", "bounds", "hwsim", "kunit", "race", "life"]
 
 
 def tiers_of(fault):
