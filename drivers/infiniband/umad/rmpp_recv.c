@@ -359,7 +359,7 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 /*
  * A request with the TID of a message to us waits that is not the one which that
  * answers, or has answered: is this packet of another message? Segments after the
- * first can only be so if they are in the window that that request has granted, and
+ * first can only be so if they are in the window which the request has granted, and
  * then they may be of either.
  */
 static bool is_anothers(const struct umad_rmpp_rx *rx,

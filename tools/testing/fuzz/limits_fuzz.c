@@ -20,9 +20,11 @@
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
 #include "rmpp_window.h"
+#include "send.h"
 
 #define FILES		2
 #define MESSAGES	20
+#define REQUESTS	4
 #define NODES		5
 
 /**
@@ -31,6 +33,7 @@
  * @files: on it
  * @agents: one for each file
  * @messages: those with a peer are being joined
+ * @requests: that some of them answer
  * @now: the time
  * @aged: a message was silent, and has lost its place
  * @evicted: the victim of this step
@@ -40,6 +43,7 @@ struct world {
 	struct umad_file files[FILES];
 	struct umad_agent agents[FILES];
 	struct umad_rmpp_rx messages[MESSAGES];
+	struct umad_send requests[REQUESTS];
 	u64 now;
 	bool aged;
 	struct umad_rmpp_rx *evicted;
@@ -88,7 +92,7 @@ bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx)
 {
 	struct world *w = &world;
 
-	MUST(rx->peer && !rx->send && !w->evicted);
+	MUST(rx->peer && !rx->asked_for && !w->evicted);
 	MUST(w->now - rx->engine.progress_at >= NSEC_PER_SEC);
 	if (rx->agent->dying)
 		return false;
@@ -111,7 +115,7 @@ static void check_peer(struct world *w, struct umad_rmpp_peer *peer)
 		if (rx->peer != peer)
 			continue;
 		messages++;
-		if (!rx->send) {
+		if (!rx->asked_for) {
 			transfers++;
 			bytes += rx->charged;
 		}
@@ -215,8 +219,10 @@ static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
 		rx->key.gid[15] = shape / 2 % NODES;
 	else
 		rx->key.lid = cpu_to_be16(shape / 2 % NODES);
-	/* Only its being there counts. */
-	rx->send = shape & 0x80 ? (struct umad_send *)w : NULL;
+	if (shape & 0x80) {
+		rx->send = &w->requests[shape / 2 % REQUESTS];
+		rx->asked_for = !rx->send->answer_comes;
+	}
 	rx->peer = umad_rmpp_peer_get(agent->file, &rx->key);
 	if (!rx->peer)
 		return;
@@ -230,9 +236,9 @@ static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
 	}
 	layout = rmpp_layout_of(IB_MGMT_CLASS_SUBN_ADM, 256);
 	rmpp_rx_init(&rx->engine, &layout, 1 << 20, 1, w->now);
-	rx->engine.asked_for = rx->send;
+	rx->engine.asked_for = rx->asked_for;
 	umad_rmpp_count(rx);
-	MUST(rx->send || rx->peer->transfers <= peer_transfers);
+	MUST(rx->asked_for || rx->peer->transfers <= peer_transfers);
 	MUST(agent->file->rmpp.joining <= file_transfers);
 	MUST((u32)atomic_read(&w->port.rmpp_joining) <= port_transfers);
 }
@@ -252,7 +258,7 @@ static bool grow(struct world *w, struct umad_rmpp_rx *rx, u32 bytes)
 	MUST(victim == w->evicted && victim != rx);
 	if (!may)
 		return false;
-	MUST(rx->send || rx->peer->bytes <= peer_bytes);
+	MUST(rx->asked_for || rx->peer->bytes <= peer_bytes);
 	MUST(rmpp->joining_bytes <= file_bytes);
 	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) <= port_bytes);
 	return true;
