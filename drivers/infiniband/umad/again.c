@@ -14,6 +14,11 @@
  */
 #define TURN_MIN	(100 * NSEC_PER_USEC)
 #define TURN_MAX	NSEC_PER_MSEC
+/*
+ * Further attempts of a file in the send queue: of a device that stands still, more
+ * would only wait there, and be in the way of others when it goes on.
+ */
+#define IN_FLIGHT_MAX	8
 
 /* Gives a turn that has come, and sees to the next. */
 static void give_turn(struct umad_pace *pace, ktime_t now)
@@ -151,7 +156,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_destroy);
 
 /**
  * umad_again_arm() - wait for a turn, if something is to be sent and the file does not
- * @again: of the file; with UMAD_AGAIN_MAX in the send queue it waits for those
+ * @again: of the file; with IN_FLIGHT_MAX in the send queue it waits for those
  * @now: the time
  *
  * Context: process, &umad_file.lock held.
@@ -161,7 +166,7 @@ void umad_again_arm(struct umad_again *again, ktime_t now)
 	unsigned long flags;
 
 	if (again->has_turn || list_empty(&again->waiting) ||
-	    again->in_flight >= UMAD_AGAIN_MAX)
+	    again->in_flight >= IN_FLIGHT_MAX)
 		return;
 	again->has_turn = true;
 	spin_lock_irqsave(&again->pace->lock, flags);

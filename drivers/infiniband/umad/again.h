@@ -57,12 +57,6 @@ struct umad_again {
 	struct work_struct work;
 };
 
-/*
- * Further attempts of a file in the send queue: of a device that stands still, more
- * would only wait there, and be in the way of others when it goes on.
- */
-#define UMAD_AGAIN_MAX	8
-
 void umad_again_init(struct umad_again *again, struct umad_pace *pace,
 		     work_func_t send_next);
 void umad_again_destroy(struct umad_again *again);
