@@ -69,7 +69,7 @@ FIXTURE_TEARDOWN(silent)
 
 /* A DATA packet that somebody sends to the port: GOOD, or a silent one. */
 static int data(FIXTURE_DATA(silent) *self, int peer, uint8_t method,
-		const struct rmpp_pkt *pkt)
+		uint64_t tid, const struct rmpp_pkt *pkt)
 {
 	struct ib_hwsim_frame frame = { .len = MAD_LEN };
 	struct mad_hdr *mad = frame_mad(&frame);
@@ -78,7 +78,7 @@ static int data(FIXTURE_DATA(silent) *self, int peer, uint8_t method,
 	mad->mgmt_class = CLASS_RMPP;
 	mad->class_version = 1;
 	mad->method = method;
-	mad->tid = htobe64(++self->tid);
+	mad->tid = htobe64(tid);
 	mad->attr_id = htobe16(0x35);
 	rmpp_put(frame.mad, pkt);
 	frame.mad[37] = TEST_OUI >> 16 & 0xff;
@@ -106,7 +106,7 @@ static void flood(struct __test_metadata *_metadata,
 
 	for (i = 0; i < n; i++) {
 		ASSERT_EQ(0, data(self, 1 + i % variant->sources,
-				  METHOD_TABLE, &pkt));
+				  METHOD_TABLE, ++self->tid, &pkt));
 		/* It reads: its queue stays short. */
 		while (fuzz_read(self->attacked, &got) > 0)
 			;
@@ -130,8 +130,7 @@ static int ms_to_answer(FIXTURE_DATA(silent) *self, uint8_t method)
 	while (now_ms() - start < 30000) {
 		if (now_ms() - sent >= REPEAT_MS) {
 			sent = now_ms();
-			self->tid = tid - 1;
-			if (data(self, GOOD, method, &first))
+			if (data(self, GOOD, method, tid, &first))
 				return -EIO;
 		}
 		if (wire_capture(&self->wire, &frame, 100))
@@ -167,7 +166,8 @@ TEST_F_TIMEOUT(silent, other_files_close, 120)
 	uint64_t start;
 
 	flood(_metadata, self, variant);
-	ASSERT_EQ(0, data(self, 1, METHOD_OTHER, &first));
+	ASSERT_EQ(0, data(self, 1, METHOD_OTHER, ++self->tid,
+			  &first));
 	sleep_ms(100);
 	start = now_ms();
 	close(self->other);
