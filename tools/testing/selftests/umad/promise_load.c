@@ -314,7 +314,9 @@ int loader_start(struct loader *loader, load_fn fn, int wait_ms)
 {
 	int to[2], from[2];
 
-	if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
+	/* What it started itself is this process's to wait for. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) || pipe2(to, O_CLOEXEC) ||
+	    pipe2(from, O_CLOEXEC))
 		return -errno;
 	loader->pid = fork();
 	if (!loader->pid) {
@@ -339,14 +341,20 @@ long loader_tell(struct loader *loader, enum loader_cmd cmd, int wait_ms)
 	return hear(loader, wait_ms);
 }
 
-/* Has the process ended, and all that it held been let go? */
+/*
+ * Has the process ended, and all that it held been let go? What it started has the
+ * files of the test as well, and those of the next test are to be the only ones.
+ */
 bool loader_gone(struct loader *loader, int wait_ms)
 {
 	uint64_t end = now_ms() + wait_ms;
+	pid_t pid;
 
 	if (!loader->pid)
 		return true;
-	while (waitpid(loader->pid, NULL, WNOHANG) != loader->pid) {
+	while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0) {
+		if (pid)
+			continue;
 		if (now_ms() >= end)
 			return false;
 		sleep_ms(2);
