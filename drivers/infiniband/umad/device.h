@@ -21,7 +21,8 @@ struct ib_client_nl_info;
 
 /**
  * struct umad_port - one port, its umad and its issm device
- * @kref: one for the device list, for each of the two devices, for each file
+ * @kref: one for the device list, for each of the two devices, for each file,
+ *	in debugfs too
  * @ib_dev: the RDMA device; use it only inside @gate
  * @port_num: of @ib_dev, constant
  * @index: N of umadN and issmN, constant

@@ -7,6 +7,7 @@
 #include "stats.h"
 
 #include <linux/debugfs.h>
+#include <linux/fs.h>
 #include <linux/seq_file.h>
 #include "device.h"
 #include "file.h"
@@ -43,6 +44,35 @@ static const char * const stat_names[UMAD_STAT_COUNT] = {
 
 static struct dentry *debugfs_root;
 
+/*
+ * Removal of the device must not wait for a reader's page faults. With the
+ * proxies of debugfs it would, for as long as read() copies to user space; so
+ * there are none, and an open file keeps the port, by a reference.
+ */
+static int port_open(struct inode *inode, struct file *filp,
+		     int (*show)(struct seq_file *s, void *unused))
+{
+	struct umad_port *port = inode->i_private;
+	int ret;
+
+	/* debugfs keeps it until then: removal waits for open(). */
+	umad_port_get(port);
+	ret = single_open(filp, show, port);
+	if (ret)
+		umad_port_put(port);
+	return ret;
+}
+
+static int port_release(struct inode *inode, struct file *filp)
+{
+	struct seq_file *s = filp->private_data;
+	struct umad_port *port = s->private;
+	int ret = single_release(inode, filp);
+
+	umad_port_put(port);
+	return ret;
+}
+
 static int counters_show(struct seq_file *s, void *unused)
 {
 	struct umad_port *port = s->private;
@@ -53,7 +83,19 @@ static int counters_show(struct seq_file *s, void *unused)
 			   atomic64_read(&port->stats.value[i]));
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(counters);
+
+static int counters_open(struct inode *inode, struct file *filp)
+{
+	return port_open(inode, filp, counters_show);
+}
+
+static const struct file_operations counters_fops = {
+	.owner = THIS_MODULE,
+	.open = counters_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = port_release,
+};
 
 static int files_show(struct seq_file *s, void *unused)
 {
@@ -66,7 +108,19 @@ static int files_show(struct seq_file *s, void *unused)
 	mutex_unlock(&port->files_lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(files);
+
+static int files_open(struct inode *inode, struct file *filp)
+{
+	return port_open(inode, filp, files_show);
+}
+
+static const struct file_operations files_fops = {
+	.owner = THIS_MODULE,
+	.open = files_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = port_release,
+};
 
 /**
  * umad_debugfs_init() - make the module's debugfs folder
@@ -97,16 +151,17 @@ void umad_debugfs_exit(void)
 void umad_debugfs_add_port(struct umad_port *port)
 {
 	port->debugfs = debugfs_create_dir(dev_name(&port->dev), debugfs_root);
-	debugfs_create_file("counters", 0444, port->debugfs, port,
-			    &counters_fops);
-	debugfs_create_file("files", 0400, port->debugfs, port, &files_fops);
+	debugfs_create_file_unsafe("counters", 0444, port->debugfs, port,
+				   &counters_fops);
+	debugfs_create_file_unsafe("files", 0400, port->debugfs, port,
+				   &files_fops);
 }
 
 /**
  * umad_debugfs_remove_port() - stop showing a port
- * @port: that was shown; when this returns nobody looks at it from here
+ * @port: that was shown; who has a file of it open keeps a reference
  *
- * Context: process.
+ * Context: process; sleeps, but never for user space.
  */
 void umad_debugfs_remove_port(struct umad_port *port)
 {

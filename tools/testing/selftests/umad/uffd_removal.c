@@ -2,24 +2,29 @@
 /*
  * The RDMA device goes away under a call that sleeps in a page fault on its
  * own buffer, for as long as its process likes. In-tree the removal sleeps as
- * long; then the test lets the fault end.
+ * long; then the test lets the fault end. The call may be one on the port's file
+ * in debugfs, too, if it has one.
  */
 #include "kselftest_harness.h"
 #include "rdma_link.h"
 #include "uffd.h"
 #include "umad_util.h"
 
+#include <stdio.h>
+
 #define PATIENCE 6000
+#define COUNTERS_LEN 16		/* what is read of a port's counters */
 
 FIXTURE(uffd) {
 	struct test_port port;
 	int fd;
+	int counters;		/* the port's file in debugfs, or -1 */
 	struct uffd_pages pages;
 	struct side_call stuck, del;
 	int stuck_ret, del_ret;
 };
 
-enum what { WRITE, REGISTER, UNREGISTER, READ };
+enum what { WRITE, REGISTER, UNREGISTER, READ, DEBUGFS };
 
 FIXTURE_VARIANT(uffd) {
 	enum what what;
@@ -47,6 +52,10 @@ FIXTURE_VARIANT_ADD(uffd, read) {
 	.what = READ, .there = HDR_NEW, .want = MSG_LEN,
 };
 
+FIXTURE_VARIANT_ADD(uffd, debugfs) {
+	.what = DEBUGFS, .there = 0, .want = COUNTERS_LEN,
+};
+
 static struct {
 	FIXTURE_DATA(uffd) *self;
 	enum what what;
@@ -71,6 +80,11 @@ static void *do_stuck(void *arg)
 	case READ:
 		ret = msg_read(fd, (void *)job.arg, 10000);
 		break;
+	case DEBUGFS:
+		ret = read(job.self->counters, job.arg, COUNTERS_LEN);
+		if (ret < 0)
+			ret = -errno;
+		break;
 	}
 	job.self->stuck_ret = ret;
 	return NULL;
@@ -84,6 +98,15 @@ static void *do_del(void *arg)
 	return NULL;
 }
 
+static int open_counters(const char *node)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_umad/%s/counters",
+		 node);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 FIXTURE_SETUP(uffd)
 {
 	struct ib_user_mad_reg_req2 req;
@@ -93,6 +116,9 @@ FIXTURE_SETUP(uffd)
 	if (umad_port_find(&self->port) == -ENODEV)
 		rdma_link_add(umad_ibdev(), "dummy0");
 	ASSERT_EQ(0, umad_port_find(&self->port));
+	self->counters = open_counters(self->port.node);
+	if (variant->what == DEBUGFS && self->counters < 0)
+		SKIP(exit(255), "%s has no counters", self->port.node);
 	self->fd = umad_open(O_RDWR);
 	ASSERT_EQ(0, umad_reg_server(self->fd, CLASS_VENDOR1, METHOD_TEST));
 	ASSERT_EQ(0, uffd_open(&self->pages));
@@ -115,6 +141,7 @@ FIXTURE_TEARDOWN(uffd)
 	uffd_close(&self->pages);
 	side_join(&self->stuck);
 	side_join(&self->del);
+	close(self->counters);
 	close(self->fd);
 	EXPECT_EQ(0, rdma_link_add(self->port.ibdev, self->port.netdev));
 	EXPECT_EQ(0, umad_port_find(&self->port));
