@@ -171,10 +171,11 @@ static void remove_cdev(struct device *dev, struct cdev *cdev)
 }
 
 /*
- * Nobody uses the RDMA device any more. All files are shut first, so that an
- * address that is being resolved is waited for once, and not for each of them.
+ * Nobody comes in to use the RDMA device any more. All files, of all ports, are
+ * shut before the first is killed, so that an address that is being resolved is
+ * waited for once, and not for each of them.
  */
-static void take_down(struct umad_port *port)
+static void shut_files(struct umad_port *port)
 {
 	struct umad_file *file;
 
@@ -183,6 +184,12 @@ static void take_down(struct umad_port *port)
 	list_for_each_entry(file, &port->files, port_node)
 		umad_file_shut(file);
 	mutex_unlock(&port->files_lock);
+}
+
+/* Who is inside leaves: nobody uses the RDMA device any more. */
+static void kill_files(struct umad_port *port)
+{
+	struct umad_file *file;
 
 	umad_gate_wait(&port->gate);
 	mutex_lock(&port->files_lock);
@@ -231,7 +238,8 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 err_cdev:
 	remove_cdev(&port->dev, &port->cdev);
 	/* Whoever was quick enough to open it will not be told of a removal. */
-	take_down(port);
+	shut_files(port);
+	kill_files(port);
 err_ida:
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);
@@ -242,11 +250,11 @@ err_free:
 }
 
 /*
- * The RDMA device goes away. First nobody new comes in, then who is inside
- * leaves, then what is left behind is taken down; no step waits for a
+ * The RDMA device goes away. First nobody new comes in, to any port; then who
+ * is inside leaves, and what is left behind is taken down; no step waits for a
  * process, only for work of the kernel's own.
  */
-static void port_remove(struct umad_port *port)
+static void port_shut(struct umad_port *port)
 {
 	umad_debugfs_remove_port(port);
 	if (port->has_issm)
@@ -255,8 +263,12 @@ static void port_remove(struct umad_port *port)
 	remove_cdev(&port->dev, &port->cdev);
 
 	umad_issm_kill(port);
-	take_down(port);
+	shut_files(port);
+}
 
+static void port_remove(struct umad_port *port)
+{
+	kill_files(port);
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);
 }
@@ -266,6 +278,8 @@ static void device_free(struct umad_device *device)
 	struct umad_port *port;
 	unsigned long i;
 
+	xa_for_each(&device->ports, i, port)
+		port_shut(port);
 	xa_for_each(&device->ports, i, port)
 		port_remove(port);
 	xa_destroy(&device->ports);
@@ -302,6 +316,7 @@ int umad_device_add(struct ib_device *ib_dev)
 		}
 		ret = xa_err(xa_store(&device->ports, i, port, GFP_KERNEL));
 		if (ret) {
+			port_shut(port);
 			port_remove(port);
 			goto err_ports;
 		}

@@ -207,6 +207,7 @@ struct sim_port {
  * @event_lock: protects @live
  * @live: ib_core takes events
  * @fail: verbs that shall fail
+ * @ah_ms: how long an address handle takes to be made, if that may sleep
  * @dir: its folder in debugfs
  * @n_ports: entries of @port; constant
  * @n_started: how many of them have a medium and are in a fabric
@@ -219,6 +220,7 @@ struct sim_dev {
 	spinlock_t event_lock;	/* a leaf, hard irqs off */
 	bool live;
 	struct sim_fail fail;
+	u32 ah_ms;
 	struct dentry *dir;
 	u32 n_ports;
 	u32 n_started;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Address handles, and the global route header that one makes. */
+#include <linux/delay.h>
 #include <rdma/ib_pack.h>
 
 #include "sim.h"
@@ -15,8 +16,12 @@ int sim_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 {
 	struct sim_dev *sim = to_sim(ibah->device);
 	struct sim_ah *ah = to_sim_ah(ibah);
+	u32 ms = READ_ONCE(sim->ah_ms);
 	int ret;
 
+	/* As an address that has to be resolved. */
+	if (ms && init_attr->flags & RDMA_CREATE_AH_SLEEPABLE)
+		msleep(ms);
 	ret = sim_fail_hit(&sim->fail, SIM_VERB_CREATE_AH);
 	if (ret)
 		return ret;

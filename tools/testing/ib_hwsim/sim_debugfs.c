@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * /sys/kernel/debug/ib_hwsim/hwsimN/portP/: what a person or a test can see of
- * a port and do to it by hand. README.rst lists the files. Those of rules and
+ * /sys/kernel/debug/ib_hwsim/hwsimN/ and its portP/: what a person or a test can
+ * see of a device or a port, and do to it by hand. README.rst lists the files. Those of rules and
  * chance, of failing verbs and of the capture are made elsewhere.
  *
  * A file is removed before what it is about, and that waits for its users.
@@ -277,6 +277,7 @@ void sim_debugfs_device(struct sim_dev *sim)
 
 	snprintf(name, sizeof(name), "hwsim%u", sim->config.id);
 	sim->dir = debugfs_create_dir(name, root);
+	debugfs_create_u32("ah_ms", 0600, sim->dir, &sim->ah_ms);
 	sim_fail_debugfs(&sim->fail, sim->dir);
 }
 

@@ -2,7 +2,8 @@
 /*
  * What only a device that obeys can bring about: completions that come late,
  * and removal while they are missing; a far end that sleeps while the device
- * goes away; devices that come and go under traffic.
+ * goes away; devices that come and go under traffic; addresses that take long
+ * to be resolved on all ports of the device that goes.
  */
 #include "kselftest_harness.h"
 #include "hwsim_util.h"
@@ -14,6 +15,8 @@
 #define PEER		41
 #define PATIENCE	10000
 #define ROUNDS		6
+#define SLOW_PORTS	4
+#define AH_MS		"/sys/kernel/debug/ib_hwsim/hwsim40/ah_ms"
 #define FAIL_WC		"/sys/kernel/debug/ib_hwsim/hwsim40/fail/send_wc"
 
 FIXTURE(hold) {
@@ -266,11 +269,40 @@ static void *keep_sending(void *arg)
 	msg.mad.mgmt_class = CLASS_VENDOR1;
 	msg.mad.class_version = 1;
 	msg.mad.method = METHOD_SEND;
-	while (!__atomic_load_n(&writer->stop, __ATOMIC_ACQUIRE)) {
+	do {
 		msg.mad.tid = htobe64(++writer->done);
-		msg_write(writer->fd, &msg);
-	}
+	} while (msg_write(writer->fd, &msg) != -EIO &&
+		 !__atomic_load_n(&writer->stop, __ATOMIC_ACQUIRE));
 	return NULL;
+}
+
+/* All ports' addresses are being resolved, and waited for at the same time. */
+TEST(removal_waits_once_for_the_addresses_of_all_ports)
+{
+	struct writer sender[SLOW_PORTS] = { 0 };
+	uint64_t begin, took;
+	unsigned int i;
+
+	ASSERT_EQ(0, hwsim_new(DEVICE, "ports=4 lid=1"));
+	for (i = 0; i < SLOW_PORTS; i++) {
+		sender[i].fd = hwsim_open(DEVICE, i + 1, O_RDWR);
+		ASSERT_LE(0, sender[i].fd);
+		ASSERT_EQ(0, umad_reg_client(sender[i].fd));
+	}
+	ASSERT_EQ(0, umad_write_sysfs(AH_MS, "1000"));
+	for (i = 0; i < SLOW_PORTS; i++)
+		side_start(&sender[i].call, keep_sending, &sender[i]);
+	sleep_ms(200);
+	begin = now_ms();
+	EXPECT_EQ(0, hwsim_del(DEVICE));
+	took = now_ms() - begin;
+	EXPECT_GT(2000, took);
+	/* They were under way indeed. */
+	EXPECT_LT(400, took);
+	for (i = 0; i < SLOW_PORTS; i++) {
+		side_join(&sender[i].call);
+		close(sender[i].fd);
+	}
 }
 
 FIXTURE(churn) {
