@@ -10,7 +10,7 @@
 #include <linux/device.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
-#include <linux/wait.h>
+#include <linux/semaphore.h>
 #include <rdma/ib_verbs.h>
 #include "again.h"
 #include "gate.h"
@@ -35,8 +35,8 @@ struct ib_client_nl_info;
  * @files_lock: protects @files. Taken before any file's lock; held while
  *	agents are unregistered, so never taken by a handler of ib_core
  * @files: open files, &umad_file.port_node
- * @sm_wait: openers of issmN that wait for the IsSM bit
- * @sm_flags: UMAD_SM_*
+ * @sm_sem: held by who has issmN open, that is the IsSM bit; others wait for it
+ * @sm_dead: the RDMA device is gone: who gets @sm_sem hands it on; set once
  * @rmpp_joining: RMPP messages being joined
  * @rmpp_joining_bytes: memory they take
  * @rmpp_credit: segments that their senders may send unacknowledged, in all;
@@ -59,8 +59,8 @@ struct umad_port {
 	bool has_issm;
 	struct mutex files_lock; /* protects the next field */
 	struct list_head files;
-	wait_queue_head_t sm_wait;
-	unsigned long sm_flags;
+	struct semaphore sm_sem;
+	bool sm_dead;
 	atomic_t rmpp_joining;
 	atomic64_t rmpp_joining_bytes;
 	u32 rmpp_credit;
@@ -68,12 +68,6 @@ struct umad_port {
 	struct umad_pace pace;
 	struct umad_stats stats;
 	struct dentry *debugfs;
-};
-
-/* Bits of umad_port.sm_flags: atomic bit operations, no lock. */
-enum {
-	UMAD_SM_BUSY,	/* somebody has issmN open */
-	UMAD_SM_DEAD,	/* the RDMA device is gone */
 };
 
 extern bool umad_issm_all;

@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
+#include <linux/semaphore.h>
 #include <rdma/ib_mad.h>
 #include "device.h"
 
@@ -21,32 +22,23 @@ static int set_is_sm(struct umad_port *port, bool set)
 	return ib_modify_port(port->ib_dev, port->port_num, 0, &props);
 }
 
-/* Ends the wait of an opener: 0 with the slot taken, or an errno. */
-static int try_take(struct umad_port *port)
-{
-	if (test_bit(UMAD_SM_DEAD, &port->sm_flags))
-		return -ENODEV;
-	return test_and_set_bit(UMAD_SM_BUSY, &port->sm_flags) ? -EAGAIN : 0;
-}
-
-static void give_back(struct umad_port *port)
-{
-	clear_bit_unlock(UMAD_SM_BUSY, &port->sm_flags);
-	/* Pairs with the barrier in the waiter's set_current_state(). */
-	smp_mb__after_atomic();
-	wake_up_interruptible(&port->sm_wait);
-}
-
+/*
+ * ABI: who waits is served in the order of coming, and not overtaken: a close
+ * hands over to the first of them. So it is a semaphore, as in-tree.
+ */
 static int take(struct umad_port *port, bool nonblock)
 {
-	int taken;
-	int ret;
-
-	if (nonblock)
-		return try_take(port);
-	ret = wait_event_interruptible(port->sm_wait,
-				       (taken = try_take(port)) != -EAGAIN);
-	return ret ?: taken;
+	if (READ_ONCE(port->sm_dead))
+		return -ENODEV;
+	if (nonblock && down_trylock(&port->sm_sem))
+		return -EAGAIN;
+	if (!nonblock && down_interruptible(&port->sm_sem))
+		return -ERESTARTSYS;
+	if (!READ_ONCE(port->sm_dead))
+		return 0;
+	/* umad_issm_kill() has woken us: now the next. */
+	up(&port->sm_sem);
+	return -ENODEV;
 }
 
 static int issm_open(struct inode *inode, struct file *filp)
@@ -61,20 +53,20 @@ static int issm_open(struct inode *inode, struct file *filp)
 
 	ret = -ENODEV;
 	if (!umad_gate_enter(&port->gate))
-		goto err_give_back;
+		goto err_up;
 	ret = -EPERM;
 	if (rdma_dev_access_netns(port->ib_dev, current->nsproxy->net_ns))
 		ret = set_is_sm(port, true);
 	umad_gate_leave(&port->gate);
 	if (ret)
-		goto err_give_back;
+		goto err_up;
 
 	umad_port_get(port);
 	filp->private_data = port;
 	return nonseekable_open(inode, filp);
 
-err_give_back:
-	give_back(port);
+err_up:
+	up(&port->sm_sem);
 	return ret;
 }
 
@@ -87,7 +79,7 @@ static int issm_release(struct inode *inode, struct file *filp)
 		ret = set_is_sm(port, false);
 		umad_gate_leave(&port->gate);
 	}
-	give_back(port);
+	up(&port->sm_sem);
 	umad_port_put(port);
 	return ret;
 }
@@ -100,12 +92,17 @@ const struct file_operations umad_issm_fops = {
 
 /**
  * umad_issm_kill() - end the wait of all openers, the device goes away
- * @port: whose device it is
+ * @port: whose device it is; called once
  *
- * Context: process.
+ * Context: process; does not sleep.
  */
 void umad_issm_kill(struct umad_port *port)
 {
-	set_bit(UMAD_SM_DEAD, &port->sm_flags);
-	wake_up_all(&port->sm_wait);
+	WRITE_ONCE(port->sm_dead, true);
+	/*
+	 * Wakes the first, who wakes the next. Whoever gets what this gives sees
+	 * the flag, by the semaphore's own lock, and holds no issmN: that there
+	 * are two to be had while a holder is left does no harm.
+	 */
+	up(&port->sm_sem);
 }
