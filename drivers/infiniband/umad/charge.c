@@ -17,42 +17,63 @@
 /* But not for each MAD of one that has nothing to give back, in ms. */
 #define REFILL_EVERY	100
 
+static void put(struct umad_reserve *reserve)
+{
+	if (!refcount_dec_and_test(&reserve->refs))
+		return;
+	mem_cgroup_put(reserve->memcg);
+	kfree(reserve);
+}
+
 static void refill_work(struct work_struct *work)
 {
 	struct umad_reserve *reserve = container_of(work, struct umad_reserve,
 						    refill.work);
-	struct umad_file *file = container_of(reserve, struct umad_file,
-					      reserve);
-	struct umad_charge charge = umad_charge_begin(file->memcg);
+	struct umad_charge charge = umad_charge_begin(reserve->memcg);
 
 	/* The charge reclaims; nobody is killed for want of it. */
 	kfree(kmalloc(REFILL, GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
 		      __GFP_NOWARN));
 	umad_charge_end(&charge);
+	put(reserve);
 }
 
 /**
- * umad_reserve_init() - nothing of it is used yet
- * @reserve: of a file
+ * umad_reserve_create() - a reserve for the caller's cgroup
  *
- * Context: any.
+ * Context: process, of the file's opener; may sleep.
+ * Return: the reserve, nothing of it used yet, or NULL.
  */
-void umad_reserve_init(struct umad_reserve *reserve)
+struct umad_reserve *umad_reserve_create(void)
 {
+	struct umad_reserve *reserve;
+
+	reserve = kzalloc(sizeof(*reserve), GFP_KERNEL_ACCOUNT);
+	if (!reserve)
+		return NULL;
+	refcount_set(&reserve->refs, 1);
+	reserve->memcg = get_mem_cgroup_from_mm(current->mm);
 	INIT_DELAYED_WORK(&reserve->refill, refill_work);
-	atomic_set(&reserve->used, 0);
+	return reserve;
 }
 
 /**
  * umad_reserve_destroy() - nothing uses it any more
- * @reserve: of a file without agents and records
+ * @reserve: of a file without agents and records; consumed
  *
- * Context: process; sleeps.
+ * Context: process; does not sleep.
  */
 void umad_reserve_destroy(struct umad_reserve *reserve)
 {
-	cancel_delayed_work_sync(&reserve->refill);
 	WARN_ON_ONCE(atomic_read(&reserve->used));
+	/*
+	 * Its timer does not stay behind. But if it runs it may be reclaiming,
+	 * for as long as that takes, and close() is not to wait for that: it
+	 * has a reference. The end of the module waits for it.
+	 */
+	if (cancel_delayed_work(&reserve->refill))
+		put(reserve);
+	put(reserve);
 }
 
 /**
@@ -63,8 +84,12 @@ void umad_reserve_destroy(struct umad_reserve *reserve)
  */
 void umad_reserve_refill(struct umad_file *file)
 {
-	queue_delayed_work(umad_reserve_wq, &file->reserve.refill,
-			   msecs_to_jiffies(REFILL_EVERY));
+	struct umad_reserve *reserve = file->reserve;
+
+	refcount_inc(&reserve->refs);
+	if (!queue_delayed_work(umad_reserve_wq, &reserve->refill,
+				msecs_to_jiffies(REFILL_EVERY)))
+		put(reserve);
 }
 
 /**
@@ -87,12 +112,12 @@ void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used)
 		return p;
 
 	umad_reserve_refill(file);
-	if (atomic_add_return(size, &file->reserve.used) <= RESERVE_MAX)
+	if (atomic_add_return(size, &file->reserve->used) <= RESERVE_MAX)
 		p = kmalloc(size, GFP_NOWAIT | __GFP_NOWARN);
 	if (p)
 		*used = size;
 	else
-		atomic_sub(size, &file->reserve.used);
+		atomic_sub(size, &file->reserve->used);
 	return p;
 }
 
@@ -106,5 +131,5 @@ void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used)
 void umad_reserve_free(struct umad_file *file, size_t used)
 {
 	if (used)
-		atomic_sub(used, &file->reserve.used);
+		atomic_sub(used, &file->reserve->used);
 }

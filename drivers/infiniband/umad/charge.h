@@ -9,6 +9,7 @@
 #define UMAD_CHARGE_H
 
 #include <linux/memcontrol.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/workqueue.h>
@@ -27,10 +28,14 @@ struct umad_charge {
 
 /**
  * struct umad_reserve - how a file gets by while its cgroup is at its limit
- * @refill: reclaims for the cgroup, where that delays nobody
+ * @refs: one of the file, and one for @refill, queued or running
+ * @memcg: the cgroup, a reference is held
+ * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the file
  * @used: bytes that are charged to nobody, for the time being
  */
 struct umad_reserve {
+	refcount_t refs;
+	struct mem_cgroup *memcg;
 	struct delayed_work refill;
 	atomic_t used;
 };
@@ -106,7 +111,7 @@ static inline void umad_throttle_resume(unsigned int over_high)
 
 struct umad_file;
 
-void umad_reserve_init(struct umad_reserve *reserve);
+struct umad_reserve *umad_reserve_create(void);
 void umad_reserve_destroy(struct umad_reserve *reserve);
 void umad_reserve_refill(struct umad_file *file);
 void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used);

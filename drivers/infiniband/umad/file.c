@@ -4,7 +4,6 @@
 
 #include <kunit/visibility.h>
 #include <linux/fs.h>
-#include <linux/memcontrol.h>
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
 #include <linux/poll.h>
@@ -33,6 +32,12 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 	if (!file)
 		return ERR_PTR(-ENOMEM);
+	file->reserve = umad_reserve_create();
+	if (!file->reserve) {
+		kfree(file);
+		return ERR_PTR(-ENOMEM);
+	}
+	file->memcg = file->reserve->memcg;
 
 	spin_lock_init(&file->lock);
 	umad_txn_table_init(&file->txns, &file->lock);
@@ -40,9 +45,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
 	umad_again_init(&file->again, &port->pace, umad_send_again_work);
-	umad_reserve_init(&file->reserve);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
-	file->memcg = get_mem_cgroup_from_mm(current->mm);
 	file->pid = task_tgid_nr(current);
 	get_task_comm(file->comm, current);
 
@@ -127,10 +130,9 @@ void umad_file_destroy(struct umad_file *file)
 	/* No agent, so no transaction: nothing arms it any more. */
 	umad_again_destroy(&file->again);
 	cancel_delayed_work_sync(&file->deadline_work);
-	umad_reserve_destroy(&file->reserve);
 	umad_rmpp_destroy(&file->rmpp);
 	umad_txn_table_destroy(&file->txns);
-	mem_cgroup_put(file->memcg);
+	umad_reserve_destroy(file->reserve);
 	umad_port_put(port);
 	kfree(file);
 }

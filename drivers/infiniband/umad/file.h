@@ -35,7 +35,7 @@ struct umad_port;
  * struct umad_file - one open file
  * @port: that it is open on, a reference is held
  * @port_node: in &umad_port.files, protected by &umad_port.files_lock
- * @memcg: of the opener, charged for what is received
+ * @memcg: of the opener, charged for what is received; @reserve keeps it
  * @pid: of the opener, for people
  * @comm: of the opener, for people
  * @lock: protects the rest but @rxq; see above
@@ -71,7 +71,7 @@ struct umad_file {
 	struct umad_rmpp rmpp;
 
 	atomic_t held_sends;
-	struct umad_reserve reserve;
+	struct umad_reserve *reserve;
 	struct umad_rxq rxq;
 };
 

@@ -58,6 +58,7 @@ static struct target targets[] = {
 	{ "queue_delayed_work_on", "work" },
 	{ "mod_delayed_work_on", "work" },
 	{ "cancel_work_sync", "work" },
+	{ "cancel_delayed_work", "work" },
 	{ "cancel_delayed_work_sync", "work" },
 	{ "__wake_up", "wake" },
 	{ "__wake_up_sync_key", "wake" },

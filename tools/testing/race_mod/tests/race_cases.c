@@ -11,6 +11,8 @@ FIXTURE(cases) {
 	int fd;		/* agent 0: a client */
 	int raw;
 	struct test_port port;
+	struct side_call call;
+	long ret;	/* of what @call has done */
 	struct umad_msg msg, got;
 	struct ib_hwsim_frame frame;
 };
@@ -33,6 +35,7 @@ FIXTURE_TEARDOWN(cases)
 
 	for (i = 0; i <= SIDES; i++)
 		stop_release(i);
+	side_join(&self->call);
 	close(self->fd);
 	close(self->raw);
 	EXPECT_EQ(0, hwsim_del(DEVICE));
@@ -110,6 +113,51 @@ TEST_F(cases, what_has_been_read_is_counted)
 	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, PATIENCE));
 	EXPECT_EQ(delivered + 1, umad_counter(&self->port, "recv_delivered"));
 	ASSERT_TRUE(stop_wait(0, "over", PATIENCE));
+}
+
+static void *do_close(void *arg)
+{
+	FIXTURE_DATA(cases) *self = arg;
+
+	self->ret = close(self->fd);
+	self->fd = -1;
+	return NULL;
+}
+
+/*
+ * What came could not be charged, and a work reclaims for the cgroup: that may take
+ * long, and the file can be closed meanwhile.
+ */
+TEST_F(cases, close_waits_for_no_reclaim)
+{
+	ASSERT_EQ(0, stop_arm(0, "umad_reserve_alloc alloc1", "fail=0"));
+	ASSERT_EQ(0, stop_arm(1, "refill_work alloc1", "ms=20000"));
+	ASSERT_EQ(MSG_LEN, send_request(self, 1, PATIENCE, 0));
+	ASSERT_EQ(0, answer(self, 1));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, PATIENCE));
+	ASSERT_TRUE(stop_wait(1, "parked", PATIENCE));
+	side_start(&self->call, do_close, self);
+	EXPECT_TRUE(side_done(&self->call, PATIENCE));
+	EXPECT_TRUE(stop_is(1, "parked"));
+	stop_release(1);
+	side_join(&self->call);
+	EXPECT_EQ(0, self->ret);
+}
+
+/* The same, but the work has not begun: it need not, and is not left behind. */
+TEST_F(cases, close_cancels_what_would_reclaim)
+{
+	uint64_t begin = now_ms();
+
+	ASSERT_EQ(0, stop_arm(0, "umad_reserve_alloc alloc1", "fail=0"));
+	ASSERT_EQ(0, stop_arm(1, "refill_work alloc1", "ms=500"));
+	ASSERT_EQ(MSG_LEN, send_request(self, 1, PATIENCE, 0));
+	ASSERT_EQ(0, answer(self, 1));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, PATIENCE));
+	do_close(self);
+	/* It begins after 100 ms, so a guest that was held up shows nothing. */
+	if (now_ms() - begin < 90)
+		EXPECT_FALSE(stop_wait(1, "parked", 500));
 }
 
 TEST_HARNESS_MAIN
