@@ -7,7 +7,6 @@
 #include <linux/log2.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
-#include "charge.h"
 #include "device.h"
 #include "file.h"
 #include "hdr.h"
@@ -150,36 +149,31 @@ struct umad_agent *umad_agent_create(struct umad_file *file,
 				     const struct umad_reg *reg, u32 *id)
 {
 	struct umad_port *port = file->port;
-	unsigned int over_high = umad_throttle_defer();
 	struct umad_agent *agent;
 	int ret = -EPIPE;
 
-	if (!umad_gate_enter(&port->gate))
-		goto err_resume;
-
-	ret = -ENOMEM;
+	/* Outside the gate: it is charged, and the cgroup may have to reclaim. */
 	agent = agent_alloc(file, reg);
 	if (!agent)
-		goto err_leave;
+		return ERR_PTR(-ENOMEM);
+	if (!umad_gate_enter(&port->gate))
+		goto err_free;
 	ret = take_slot(file, agent);
 	if (ret)
-		goto err_free;
+		goto err_leave;
 	ret = agent_register(agent, reg);
 	if (ret)
 		goto err_slot;
 	*id = agent->id;
 	umad_gate_leave(&port->gate);
-	umad_throttle_resume(over_high);
 	return agent;
 
 err_slot:
 	free_slot(file, agent);
-err_free:
-	kfree(agent);
 err_leave:
 	umad_gate_leave(&port->gate);
-err_resume:
-	umad_throttle_resume(over_high);
+err_free:
+	kfree(agent);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_agent_create);

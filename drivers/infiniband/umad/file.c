@@ -18,16 +18,49 @@ module_param(recv_budget, ulong, 0644);
 MODULE_PARM_DESC(recv_budget,
 		 "Bytes of received MADs a file may have unread, for files opened from now on (default: 64 MiB)");
 
+/* Of one without agents that is on no list. */
+static void file_free(struct umad_file *file)
+{
+	/* No agent, so no transaction: nothing arms it any more. */
+	umad_again_destroy(&file->again);
+	cancel_delayed_work_sync(&file->deadline_work);
+	umad_rmpp_destroy(&file->rmpp);
+	umad_txn_table_destroy(&file->txns);
+	umad_reserve_destroy(file->reserve);
+	umad_port_put(file->port);
+	kfree(file);
+}
+
+static int list_file(struct umad_file *file)
+{
+	struct umad_port *port = file->port;
+	int ret = -EPERM;
+
+	if (!umad_gate_enter(&port->gate))
+		return -ENXIO;
+	if (rdma_dev_access_netns(port->ib_dev, current->nsproxy->net_ns)) {
+		mutex_lock(&port->files_lock);
+		list_add_tail(&file->port_node, &port->files);
+		mutex_unlock(&port->files_lock);
+		ret = 0;
+	}
+	umad_gate_leave(&port->gate);
+	return ret;
+}
+
 /**
  * umad_file_create() - what an open file consists of
- * @port: inside its gate
+ * @port: kept by the caller, who is not inside its gate: what is allocated is
+ *	charged, and the cgroup may have to reclaim for it
  *
  * Context: process; may sleep.
- * Return: the file, known to @port, or -ENOMEM.
+ * Return: the file, known to @port; or -ENXIO when the device is gone, -EPERM
+ * when it is of another net namespace, -ENOMEM.
  */
 struct umad_file *umad_file_create(struct umad_port *port)
 {
 	struct umad_file *file;
+	int ret;
 
 	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 	if (!file)
@@ -51,10 +84,11 @@ struct umad_file *umad_file_create(struct umad_port *port)
 
 	umad_port_get(port);
 	file->port = port;
-	mutex_lock(&port->files_lock);
-	list_add_tail(&file->port_node, &port->files);
-	mutex_unlock(&port->files_lock);
-	return file;
+	ret = list_file(file);
+	if (!ret)
+		return file;
+	file_free(file);
+	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_file_create);
 
@@ -126,15 +160,7 @@ void umad_file_destroy(struct umad_file *file)
 	umad_file_kill(file);
 	list_del(&file->port_node);
 	mutex_unlock(&port->files_lock);
-
-	/* No agent, so no transaction: nothing arms it any more. */
-	umad_again_destroy(&file->again);
-	cancel_delayed_work_sync(&file->deadline_work);
-	umad_rmpp_destroy(&file->rmpp);
-	umad_txn_table_destroy(&file->txns);
-	umad_reserve_destroy(file->reserve);
-	umad_port_put(port);
-	kfree(file);
+	file_free(file);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_file_destroy);
 
@@ -205,28 +231,12 @@ static int umad_open(struct inode *inode, struct file *filp)
 {
 	struct umad_port *port = container_of(inode->i_cdev, struct umad_port,
 					      cdev);
-	struct umad_file *file;
-	unsigned int over_high;
-	int ret = 0;
+	struct umad_file *file = umad_file_create(port);
 
-	if (!umad_gate_enter(&port->gate))
-		return -ENXIO;
-	over_high = umad_throttle_defer();
-	if (!rdma_dev_access_netns(port->ib_dev, current->nsproxy->net_ns)) {
-		ret = -EPERM;
-		goto out;
-	}
-	file = umad_file_create(port);
-	if (IS_ERR(file)) {
-		ret = PTR_ERR(file);
-		goto out;
-	}
+	if (IS_ERR(file))
+		return PTR_ERR(file);
 	filp->private_data = file;
-	stream_open(inode, filp);
-out:
-	umad_gate_leave(&port->gate);
-	umad_throttle_resume(over_high);
-	return ret;
+	return stream_open(inode, filp);
 }
 
 static int umad_release(struct inode *inode, struct file *filp)

@@ -342,16 +342,21 @@ static struct umad_send *prepare(struct umad_agent *agent,
 	struct umad_send *send;
 	struct umad_ah *ah;
 
-	ah = umad_ah_create(agent->core->qp->pd, agent->file->port->port_num,
-			    hdr);
-	if (IS_ERR(ah))
-		return ERR_CAST(ah);
 	set_tid(agent, mad);
 	send = send_alloc(agent, hdr, mad);
 	if (IS_ERR(send))
-		umad_ah_put(ah);
-	else
-		send->ah = ah;
+		return send;
+	/*
+	 * What takes long comes last: whose gate is shut meanwhile is not in for
+	 * a cgroup's reclaim after that.
+	 */
+	ah = umad_ah_create(agent->core->qp->pd, agent->file->port->port_num,
+			    hdr);
+	if (IS_ERR(ah)) {
+		umad_send_put(send);
+		return ERR_CAST(ah);
+	}
+	send->ah = ah;
 	return send;
 }
 

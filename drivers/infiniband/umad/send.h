@@ -46,7 +46,7 @@ struct umad_report {
  * @agent_node: in &umad_agent.sends; protected by &umad_file.lock
  * @late_node: in &umad_agent.late, by the order of posting; protected by
  *	&umad_file.lock
- * @ah: constant, has a reference
+ * @ah: constant, has a reference; NULL in a send whose address has failed
  * @waiting: the placeholder in ib_core, NULL when there is none; protected by
  *	&umad_file.lock, under which it is not freed
  * @again: an attempt after the first that is in the send queue, or NULL; compared,

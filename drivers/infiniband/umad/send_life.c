@@ -48,7 +48,8 @@ void umad_send_put(struct umad_send *send)
 {
 	if (!refcount_dec_and_test(&send->refs))
 		return;
-	umad_ah_put(send->ah);
+	if (send->ah)
+		umad_ah_put(send->ah);
 	umad_rmpp_tx_free(send->rmpp);
 	if (send->report)
 		umad_send_release_report(&send->report->msg);

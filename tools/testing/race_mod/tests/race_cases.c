@@ -10,6 +10,7 @@
 FIXTURE(cases) {
 	int fd;		/* agent 0: a client */
 	int raw;
+	bool gone;	/* the device */
 	struct test_port port;
 	struct side_call call;
 	long ret;	/* of what @call has done */
@@ -38,7 +39,8 @@ FIXTURE_TEARDOWN(cases)
 	side_join(&self->call);
 	close(self->fd);
 	close(self->raw);
-	EXPECT_EQ(0, hwsim_del(DEVICE));
+	if (!self->gone)
+		EXPECT_EQ(0, hwsim_del(DEVICE));
 }
 
 static int send_request(FIXTURE_DATA(cases) *self, uint32_t tid,
@@ -158,6 +160,54 @@ TEST_F(cases, close_cancels_what_would_reclaim)
 	/* It begins after 100 ms, so a guest that was held up shows nothing. */
 	if (now_ms() - begin < 90)
 		EXPECT_FALSE(stop_wait(1, "parked", 500));
+}
+
+static void *do_open(void *arg)
+{
+	FIXTURE_DATA(cases) *self = arg;
+
+	self->ret = umad_open_node(self->port.node, O_RDWR);
+	return NULL;
+}
+
+static void *do_register(void *arg)
+{
+	FIXTURE_DATA(cases) *self = arg;
+
+	self->ret = umad_reg_client(self->fd);
+	return NULL;
+}
+
+/* What @call allocates is charged, which may take long: removal does not wait. */
+static void removal_beside(struct __test_metadata *_metadata,
+			   FIXTURE_DATA(cases) *self,
+			   void *(*call)(void *arg), const char *point)
+{
+	uint64_t begin;
+
+	ASSERT_EQ(0, stop_arm(0, point, "ms=5000"));
+	side_start(&self->call, call, self);
+	ASSERT_TRUE(stop_wait(0, "parked", PATIENCE));
+	begin = now_ms();
+	EXPECT_EQ(0, hwsim_del(DEVICE));
+	self->gone = true;
+	EXPECT_GT(3000, now_ms() - begin);
+	EXPECT_TRUE(stop_is(0, "parked"));
+	stop_release(0);
+	side_join(&self->call);
+}
+
+TEST_F(cases, removal_waits_for_no_memory_of_open)
+{
+	removal_beside(_metadata, self, do_open, "umad_file_create alloc1");
+	EXPECT_EQ(-ENXIO, self->ret);
+}
+
+TEST_F(cases, removal_waits_for_no_memory_of_register)
+{
+	removal_beside(_metadata, self, do_register,
+		       "umad_agent_create alloc1");
+	EXPECT_EQ(-EPIPE, self->ret);
 }
 
 TEST_HARNESS_MAIN
