@@ -25,8 +25,11 @@
  * it finds those taken back first until its own work has freed them.
  */
 #define LATE_MAX	8
-/* Of these in one lock section: the search is long behind many that wait for ever. */
-#define LATE_BATCH	1
+/*
+ * Of placeholders that are taken back, in one lock section: the search is long behind
+ * many that wait for ever.
+ */
+#define SEARCHES	1
 
 /* What is to be done about a deadline without the lock, inside the agent's gate. */
 struct due {
@@ -35,17 +38,22 @@ struct due {
 	bool finish;
 };
 
-/* One batch under the lock; returns how many, fills in what is left to do. */
-static unsigned int collect_due(struct umad_file *file, struct due *due)
+/*
+ * One batch under the lock: fills in the @n that something is left to do for. True:
+ * there are more.
+ */
+static bool collect_due(struct umad_file *file, struct due *due, unsigned int *n)
 {
+	unsigned int looked_at = 0, searches = 0;
 	struct umad_agent *agent;
 	struct umad_send *send;
 	struct umad_txn *txn;
-	unsigned int n = 0, looked_at = 0;
 	ktime_t now = ktime_get();
+	bool more;
 
+	*n = 0;
 	spin_lock(&file->lock);
-	while (looked_at++ < BATCH &&
+	while (looked_at++ < BATCH && searches < SEARCHES &&
 	       (txn = umad_txn_expired(&file->txns, now))) {
 		send = container_of(txn, struct umad_send, txn);
 		agent = send->agent;
@@ -54,42 +62,44 @@ static unsigned int collect_due(struct umad_file *file, struct due *due)
 			umad_txn_clear_deadline(&file->txns, txn);
 			continue;
 		}
-		due[n] = (struct due){ .send = send, .agent = agent };
+		due[*n] = (struct due){ .send = send, .agent = agent };
 		if (umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
-				   &due[n].finish) == UMAD_TXN_RETRY)
+				   &due[*n].finish) == UMAD_TXN_RETRY)
 			umad_send_again(send, now);
-		n++;
+		searches += due[*n].finish;
+		++*n;
 	}
+	more = umad_txn_expired(&file->txns, now);
 	spin_unlock(&file->lock);
-	return n;
+	return more;
 }
 
 /* As collect_due(), for requests too many that listen for a late response. */
-static unsigned int collect_late(struct umad_file *file, struct due *due)
+static bool collect_late(struct umad_file *file, struct due *due, unsigned int *n)
 {
 	struct timerqueue_node *node;
 	struct umad_agent *agent;
-	unsigned int n = 0;
 	int id;
 
+	*n = 0;
 	spin_lock(&file->lock);
 	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
 		agent = file->agent[id];
-		while (agent && n < LATE_BATCH && agent->late_count > LATE_MAX &&
+		while (agent && *n < SEARCHES && agent->late_count > LATE_MAX &&
 		       umad_gate_enter(&agent->gate)) {
 			node = timerqueue_getnext(&agent->late);
-			due[n] = (struct due){
+			due[*n] = (struct due){
 				.send = container_of(node, struct umad_send,
 						     late_node),
 				.agent = agent,
 			};
-			umad_send_step(due[n].send, UMAD_TXN_EV_CANCEL, 0, 0,
-				       &due[n].finish);
-			n++;
+			umad_send_step(due[*n].send, UMAD_TXN_EV_CANCEL, 0, 0,
+				       &due[*n].finish);
+			++*n;
 		}
 	}
 	spin_unlock(&file->lock);
-	return n;
+	return *n == SEARCHES;
 }
 
 static void settle_due(const struct due *due)
@@ -100,22 +110,24 @@ static void settle_due(const struct due *due)
 }
 
 /* As many as fit one run; true: there are more. */
-static bool settle_many(struct umad_file *file, unsigned int batch,
-			unsigned int (*collect)(struct umad_file *file,
-						struct due *due))
+static bool settle_many(struct umad_file *file,
+			bool (*collect)(struct umad_file *file, struct due *due,
+					unsigned int *n))
 {
 	unsigned int total = 0, n, i;
 	struct due due[BATCH];
+	bool more;
 
 	do {
-		n = collect(file, due);
+		more = collect(file, due, &n);
 		for (i = 0; i < n; i++) {
 			settle_due(&due[i]);
 			cond_resched();
 		}
-		total += n;
-	} while (n == batch && total < RUN_MAX);
-	return n == batch;
+		/* Those of agents that go away are not among them. */
+		total += n ?: BATCH;
+	} while (more && total < RUN_MAX);
+	return more;
 }
 
 /**
@@ -211,8 +223,8 @@ void umad_send_deadline_work(struct work_struct *work)
 	bool more_due, more_late;
 	ktime_t now;
 
-	more_due = settle_many(file, BATCH, collect_due);
-	more_late = settle_many(file, LATE_BATCH, collect_late);
+	more_due = settle_many(file, collect_due);
+	more_late = settle_many(file, collect_late);
 
 	spin_lock(&file->lock);
 	now = ktime_get();
