@@ -23,8 +23,9 @@ MODULE_PARM_DESC(max_sends,
 		 "Sends a file may have outstanding, with unread time-outs; write() then fails with ENOBUFS (default: 262144)");
 
 /*
- * What a file holds of sends and of unread time-outs is bounded: each has a record
- * from the beginning, by which it is counted until that has been read or given back.
+ * What a file holds of sends and of unread time-outs is bounded. A send counts until
+ * ib_core has done with all its MADs: a program whose requests time out before they
+ * leave a slow device's send queue would fill that without end.
  */
 static bool may_hold_another(struct umad_file *file)
 {

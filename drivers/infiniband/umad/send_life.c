@@ -51,8 +51,8 @@ void umad_send_put(struct umad_send *send)
 	if (send->ah)
 		umad_ah_put(send->ah);
 	umad_rmpp_tx_free(send->rmpp);
-	if (send->report)
-		umad_send_release_report(&send->report->msg);
+	atomic_dec(&send->file->held_sends);
+	kfree(send->report);
 	kfree(send->mad);
 	kfree(send);
 }
@@ -132,6 +132,8 @@ static void report(struct umad_send *send)
 	report->msg.hdr = send->hdr;
 	report->msg.hdr.status = ETIMEDOUT;
 	umad_rmpp_tx_explain(send, report->msg.hdr.reserved);
+	/* It counts by itself: it may be read before the send has left, or long after. */
+	atomic_inc(&file->held_sends);
 	if (!umad_file_queue(file, &report->msg, UMAD_STAT_SEND_TIMED_OUT))
 		umad_send_release_report(&report->msg);
 }
