@@ -4,6 +4,7 @@
 
 #include <kunit/visibility.h>
 #include "queues.h"
+#include "txn.h"
 #include "umad_compat.h"
 
 /* Of five parts one is for what is sent again. */
@@ -127,7 +128,8 @@ void umad_again_init(struct umad_again *again, struct umad_pace *pace,
 		     work_func_t send_next)
 {
 	again->pace = pace;
-	INIT_LIST_HEAD(&again->waiting);
+	again->dests = RB_ROOT;
+	INIT_LIST_HEAD(&again->turns);
 	again->in_flight = 0;
 	again->has_turn = false;
 	INIT_LIST_HEAD(&again->node);
@@ -146,7 +148,7 @@ void umad_again_destroy(struct umad_again *again)
 {
 	unsigned long flags;
 
-	WARN_ON_ONCE(!list_empty(&again->waiting));
+	WARN_ON_ONCE(!list_empty(&again->turns));
 	spin_lock_irqsave(&again->pace->lock, flags);
 	list_del_init(&again->node);
 	spin_unlock_irqrestore(&again->pace->lock, flags);
@@ -165,7 +167,7 @@ void umad_again_arm(struct umad_again *again, ktime_t now)
 {
 	unsigned long flags;
 
-	if (again->has_turn || list_empty(&again->waiting) ||
+	if (again->has_turn || list_empty(&again->turns) ||
 	    again->in_flight >= IN_FLIGHT_MAX)
 		return;
 	again->has_turn = true;
@@ -175,3 +177,104 @@ void umad_again_arm(struct umad_again *again, ktime_t now)
 	spin_unlock_irqrestore(&again->pace->lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_again_arm);
+
+/**
+ * umad_again_entry_init() - it does not wait yet
+ * @entry: to be filled in
+ * @dest: where to; kept by the caller
+ *
+ * Context: any.
+ */
+void umad_again_entry_init(struct umad_again_entry *entry,
+			   const struct umad_txn_dest *dest)
+{
+	entry->dest = dest;
+	INIT_LIST_HEAD(&entry->node);
+	INIT_LIST_HEAD(&entry->rest);
+	RB_CLEAR_NODE(&entry->first);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_again_entry_init);
+
+static int compare_entry(struct rb_node *node, const struct rb_node *other)
+{
+	return umad_txn_compare_dest(rb_entry(node, struct umad_again_entry,
+					      first)->dest,
+				     rb_entry(other, struct umad_again_entry,
+					      first)->dest);
+}
+
+/**
+ * umad_again_join() - get in line, behind all others to the same destination
+ * @again: of the file
+ * @entry: does not wait
+ *
+ * umad_again_arm() has to follow.
+ * Context: process, &umad_file.lock held.
+ */
+void umad_again_join(struct umad_again *again, struct umad_again_entry *entry)
+{
+	struct rb_node *same;
+
+	same = rb_find_add(&entry->first, &again->dests, compare_entry);
+	if (!same) {
+		list_add_tail(&entry->node, &again->turns);
+		return;
+	}
+	RB_CLEAR_NODE(&entry->first);
+	list_add_tail(&entry->node,
+		      &rb_entry(same, struct umad_again_entry, first)->rest);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_again_join);
+
+/**
+ * umad_again_leave() - wait no more
+ * @again: of the file
+ * @entry: waits or not
+ *
+ * The next to its destination takes its place.
+ * Context: process, &umad_file.lock held.
+ */
+void umad_again_leave(struct umad_again *again, struct umad_again_entry *entry)
+{
+	struct umad_again_entry *next;
+
+	if (RB_EMPTY_NODE(&entry->first)) {
+		list_del_init(&entry->node);
+		return;
+	}
+	next = list_first_entry_or_null(&entry->rest, struct umad_again_entry,
+					node);
+	if (next) {
+		list_del(&next->node);
+		list_replace_init(&entry->node, &next->node);
+		list_splice_init(&entry->rest, &next->rest);
+		rb_replace_node(&entry->first, &next->first, &again->dests);
+	} else {
+		list_del_init(&entry->node);
+		rb_erase(&entry->first, &again->dests);
+	}
+	RB_CLEAR_NODE(&entry->first);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_again_leave);
+
+/**
+ * umad_again_next() - take from the line whose turn it is
+ * @again: of the file
+ *
+ * Its destination has its next turn behind all others.
+ * Context: process, &umad_file.lock held.
+ * Return: the entry, or NULL if none waits.
+ */
+struct umad_again_entry *umad_again_next(struct umad_again *again)
+{
+	struct umad_again_entry *entry;
+
+	entry = list_first_entry_or_null(&again->turns, struct umad_again_entry,
+					 node);
+	if (!entry)
+		return NULL;
+	list_move_tail(&entry->node, &again->turns);
+	umad_again_leave(again, entry);
+	return entry;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_again_next);

@@ -5,16 +5,20 @@
  * works that are accounted to nobody. So the further attempts of a port's requests,
  * and what time-outs make its RMPP senders send, have a pace: the next comes when
  * five times as long has passed as one takes, which leaves four fifths of the port to
- * others. Files take turns, each of which sends one.
+ * others. Files take turns, each of which sends one; and in a file those whom it sends
+ * to, or one that never answers would delay the others' by all that it is sent.
  */
 #ifndef UMAD_AGAIN_H
 #define UMAD_AGAIN_H
 
 #include <linux/hrtimer.h>
 #include <linux/list.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+
+struct umad_txn_dest;
 
 /**
  * struct umad_pace - how fast a port sends again
@@ -38,10 +42,26 @@ void umad_pace_took(struct umad_pace *pace, s64 ns);
 void umad_pace_unknown(struct umad_pace *pace, ktime_t now);
 
 /**
+ * struct umad_again_entry - something to be sent again; protected by &umad_file.lock
+ * @dest: where to, constant
+ * @node: of the first to its destination, in &umad_again.turns; of another one in
+ *	@rest of the first; empty while it does not wait
+ * @rest: of the first: those behind it
+ * @first: of the first: in &umad_again.dests
+ */
+struct umad_again_entry {
+	const struct umad_txn_dest *dest;
+	struct list_head node;
+	struct list_head rest;
+	struct rb_node first;
+};
+
+/**
  * struct umad_again - what a file has to send again
  * @pace: of its port, constant
- * @waiting: for the turns of the file, in that order, &umad_send.again_node;
- *	protected by &umad_file.lock
+ * @dests: the first entry of each destination that something waits for, by the
+ *	destination; protected by &umad_file.lock
+ * @turns: the same, in the order of their turns; protected by &umad_file.lock
  * @in_flight: further attempts of requests that are in the send queue; protected by
  *	&umad_file.lock
  * @has_turn: in &umad_pace.files, or @work is queued; protected by &umad_file.lock
@@ -50,7 +70,8 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now);
  */
 struct umad_again {
 	struct umad_pace *pace;
-	struct list_head waiting;
+	struct rb_root dests;
+	struct list_head turns;
 	unsigned int in_flight;
 	bool has_turn;
 	struct list_head node;
@@ -61,5 +82,22 @@ void umad_again_init(struct umad_again *again, struct umad_pace *pace,
 		     work_func_t send_next);
 void umad_again_destroy(struct umad_again *again);
 void umad_again_arm(struct umad_again *again, ktime_t now);
+void umad_again_entry_init(struct umad_again_entry *entry,
+			   const struct umad_txn_dest *dest);
+void umad_again_join(struct umad_again *again, struct umad_again_entry *entry);
+void umad_again_leave(struct umad_again *again, struct umad_again_entry *entry);
+struct umad_again_entry *umad_again_next(struct umad_again *again);
+
+/**
+ * umad_again_waits() - is it in line?
+ * @entry: joined or not
+ *
+ * Context: process, &umad_file.lock held.
+ * Return: true if so.
+ */
+static inline bool umad_again_waits(const struct umad_again_entry *entry)
+{
+	return !list_empty(&entry->node);
+}
 
 #endif /* UMAD_AGAIN_H */

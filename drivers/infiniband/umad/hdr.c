@@ -37,6 +37,23 @@ void umad_hdr_to_ah_attr(const struct ib_user_mad_hdr *hdr,
 EXPORT_SYMBOL_IF_KUNIT(umad_hdr_to_ah_attr);
 
 /**
+ * umad_hdr_to_dest() - whom a caller's header names
+ * @hdr: the caller's header
+ * @dest: filled in
+ *
+ * Context: any.
+ */
+void umad_hdr_to_dest(const struct ib_user_mad_hdr *hdr,
+		      struct umad_txn_dest *dest)
+{
+	*dest = (struct umad_txn_dest){
+		.lid = hdr->lid,
+		.grh = hdr->grh_present,
+	};
+	memcpy(dest->gid, hdr->gid, sizeof(dest->gid));
+}
+
+/**
  * umad_hdr_from_wc() - where a received MAD came from, all but its GRH
  * @hdr: filled in; @id and @length are left to the caller
  * @wc: the receive's completion

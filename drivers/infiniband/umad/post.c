@@ -127,6 +127,18 @@ void umad_post_wait_for_ever(struct ib_mad_send_buf *buf)
 }
 
 /**
+ * umad_post_set_done() - another function is called when ib_core has done with a MAD
+ * @buf: not posted yet
+ * @done: the function
+ *
+ * Context: any.
+ */
+void umad_post_set_done(struct ib_mad_send_buf *buf, umad_done_fn done)
+{
+	buf->context[CONTEXT_DONE] = done;
+}
+
+/**
  * umad_post_free() - undo umad_post_build()
  * @buf: consumed; ib_core has done with it, or has not taken it
  * @ah: that it was built with

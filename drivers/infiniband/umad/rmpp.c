@@ -76,16 +76,25 @@ struct due {
 /* Its engine is to be called, unless that has to wait for a turn. */
 static bool tx_is_due(struct umad_send *send, ktime_t now)
 {
+	struct rmpp_tx *tx = &send->rmpp->engine;
+	u64 give_up;
+
 	/* One that has ended is about to be freed. */
 	if (!umad_rmpp_tx_is_active(send))
 		return true;
-	/* Waiting for its turn is no silence of its receiver's. */
-	if (!list_empty(&send->again_node) &&
-	    send->rmpp->engine.state == RMPP_TX_SENDING)
-		return false;
-	if (!rmpp_tx_will_resend(&send->rmpp->engine, ktime_to_ns(now)))
+	if (!umad_again_waits(&send->in_line) &&
+	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))
+		umad_send_again(send, now);
+	if (!umad_again_waits(&send->in_line) || tx->state != RMPP_TX_SENDING)
 		return true;
-	umad_send_again(send, now);
+	/*
+	 * Waiting for its turn is no silence of its receiver's; but there is an end
+	 * to it, or the line of one that never answers has none.
+	 */
+	give_up = rmpp_tx_wait_deadline(tx, ktime_to_ns(send->again_since));
+	if (ktime_to_ns(now) >= give_up)
+		return true;
+	umad_rmpp_set_timer(send->file, &send->rmpp->timer, give_up);
 	return false;
 }
 
@@ -177,6 +186,7 @@ void umad_rmpp_init(struct umad_rmpp *rmpp)
 	rmpp->peers = RB_ROOT;
 	rmpp->by_transfers = RB_ROOT_CACHED;
 	rmpp->by_bytes = RB_ROOT_CACHED;
+	rmpp->dests = RB_ROOT;
 	INIT_LIST_HEAD(&rmpp->unresolved);
 	INIT_LIST_HEAD(&rmpp->lingering);
 	timerqueue_init_head(&rmpp->timers);
@@ -197,7 +207,7 @@ void umad_rmpp_destroy(struct umad_rmpp *rmpp)
 		     !RB_EMPTY_ROOT(&rmpp->receivers) ||
 		     rmpp->lingering_count || rmpp->resolving ||
 		     atomic_read(&rmpp->strays) ||
-		     atomic64_read(&rmpp->sending_bytes) ||
+		     rmpp->sending_bytes || !RB_EMPTY_ROOT(&rmpp->dests) ||
 		     timerqueue_getnext(&rmpp->timers));
 }
 

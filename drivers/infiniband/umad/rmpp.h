@@ -47,7 +47,8 @@ struct umad_rmpp_timer {
  * @joining_bytes: memory of messages that are being joined
  * @joining: how many those are
  * @lingering_count: how many are in @lingering
- * @sending_bytes: memory of messages that are being sent; no lock
+ * @dests: struct umad_rmpp_dest, where messages are being sent to
+ * @sending_bytes: memory of messages that are being sent
  * @timers: deadlines of all engines
  * @work: runs at the first of them
  * @armed: when @work will run, or KTIME_MAX
@@ -64,7 +65,8 @@ struct umad_rmpp {
 	u64 joining_bytes;
 	unsigned int joining;
 	unsigned int lingering_count;
-	atomic64_t sending_bytes;
+	struct rb_root dests;
+	u64 sending_bytes;
 	struct timerqueue_head timers;
 	struct delayed_work work;
 	ktime_t armed;

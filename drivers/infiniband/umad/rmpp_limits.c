@@ -53,15 +53,6 @@ module_param(rmpp_peer_transfers, uint, 0644);
 MODULE_PARM_DESC(rmpp_peer_transfers,
 		 "RMPP messages that one peer sends to one file unasked (default: 256)");
 
-/*
- * Of what is written faster than it is sent, no more than in-tree receivers wait
- * for, which is 40 s in all, is worth keeping: 400 MB at 50,000 segments a second.
- */
-static unsigned long rmpp_send_bytes = 1024UL << 20;
-module_param(rmpp_send_bytes, ulong, 0644);
-MODULE_PARM_DESC(rmpp_send_bytes,
-		 "Bytes of RMPP messages being sent by one file (default: 1 GiB)");
-
 /* A message is not evicted before it has been idle for so long. */
 #define IDLE_EVICT	NSEC_PER_SEC
 /* Peers that are looked at for such a one. */
@@ -275,37 +266,4 @@ void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
 	rx->charged = 0;
 	umad_rmpp_peer_put(file, rx->peer);
 	rx->peer = NULL;
-}
-
-/**
- * umad_rmpp_send_charge() - a message is to be sent
- * @file: that sends it
- * @bytes: of its data
- *
- * Context: any.
- * Return: what umad_rmpp_send_uncharge() is to give back; -ENOMEM if the messages
- * of the file that are not sent yet take too much.
- */
-ssize_t umad_rmpp_send_charge(struct umad_file *file, size_t bytes)
-{
-	u64 limit = READ_ONCE(rmpp_send_bytes);
-
-	bytes = PAGE_ALIGN(bytes);
-	if (atomic64_add_return(bytes, &file->rmpp.sending_bytes) <= limit)
-		return bytes;
-	atomic64_sub(bytes, &file->rmpp.sending_bytes);
-	umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_SEND_REFUSED);
-	return -ENOMEM;
-}
-
-/**
- * umad_rmpp_send_uncharge() - a message needs no memory any more
- * @file: that has sent it
- * @charged: what umad_rmpp_send_charge() returned
- *
- * Context: any.
- */
-void umad_rmpp_send_uncharge(struct umad_file *file, size_t charged)
-{
-	atomic64_sub(charged, &file->rmpp.sending_bytes);
 }

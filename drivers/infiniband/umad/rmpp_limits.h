@@ -16,7 +16,5 @@ bool umad_rmpp_may_grow(struct umad_rmpp_rx *rx, u64 now,
 void umad_rmpp_count(struct umad_rmpp_rx *rx);
 void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes);
 void umad_rmpp_uncount(struct umad_rmpp_rx *rx);
-ssize_t umad_rmpp_send_charge(struct umad_file *file, size_t bytes);
-void umad_rmpp_send_uncharge(struct umad_file *file, size_t charged);
 
 #endif /* UMAD_RMPP_LIMITS_H */

@@ -21,8 +21,6 @@
  * goes on.
  */
 #define PUMP_MAX	4096
-/* The turn-around ACK that could not be posted is tried again after so long. */
-#define TURN_AGAIN	(100 * NSEC_PER_MSEC)
 
 /**
  * umad_rmpp_tx_mad() - the MAD header of a message
@@ -79,7 +77,7 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	umad_send_put(send);
 }
 
-/* The same for the last segment, which does not count as posted any more. */
+/* The same for the placeholder, which does not count as posted any more. */
 static void held_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	struct umad_send *send = umad_post_owner(buf);
@@ -129,20 +127,25 @@ static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
 
 /*
  * A response of one MAD can come before the last ACK, or in its place if that
- * was lost. So the last segment stays in ib_core as the placeholder; an ACK
- * uses it up, and the turn-around ACK follows it.
+ * was lost. So the last segment stays in ib_core as the placeholder, if there is
+ * none; an ACK uses it up, and the turn-around ACK follows it.
  */
-static void hold(struct umad_send *send, struct ib_mad_send_buf *buf)
+static bool hold(struct umad_send *send, struct ib_mad_send_buf *buf)
 {
+	bool holds;
+
 	spin_lock(&send->file->lock);
-	if (!send->waiting && send->txn.state == UMAD_TXN_WAIT) {
+	holds = !send->waiting && send->txn.state == UMAD_TXN_WAIT;
+	if (holds) {
 		umad_post_wait_for_ever(buf);
+		umad_post_set_done(buf, held_done);
 		send->waiting = buf;
 	}
 	spin_unlock(&send->file->lock);
+	return holds;
 }
 
-/* ib_core has taken it, or not; the send queue will soon be done with it. */
+/* ib_core has taken the placeholder, or not, and does not say when it has left. */
 static void held(struct umad_send *send, struct ib_mad_send_buf *buf, int err)
 {
 	spin_lock(&send->file->lock);
@@ -159,7 +162,6 @@ static void held(struct umad_send *send, struct ib_mad_send_buf *buf, int err)
 static int post_segment(struct umad_send *send, u32 seg)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
-	bool last = seg == tx->engine.segs;
 	const struct umad_post post = {
 		.core = send->agent->core,
 		.ah = send->ah,
@@ -169,10 +171,11 @@ static int post_segment(struct umad_send *send, u32 seg)
 		.head_len = tx->layout.hdr,
 		.len = tx->mad_size,
 		.gfp = UMAD_POST_NOWAIT,
-		.done = last ? held_done : segment_done,
+		.done = segment_done,
 		.owner = send,
 	};
 	struct ib_mad_send_buf *buf;
+	bool holds;
 	int ret;
 
 	buf = umad_post_build(&post);
@@ -180,10 +183,9 @@ static int post_segment(struct umad_send *send, u32 seg)
 		return PTR_ERR(buf);
 	fill_segment(tx, seg, buf->mad);
 	umad_send_get(send);
-	if (last)
-		hold(send, buf);
+	holds = seg == tx->engine.segs && hold(send, buf);
 	ret = ib_post_send_mad(buf, NULL);
-	if (last)
+	if (holds)
 		held(send, buf, ret);
 	if (ret) {
 		umad_post_free(buf, send->ah);
@@ -211,6 +213,17 @@ static u64 next_deadline(const struct umad_send *send)
 	if (!umad_rmpp_tx_is_active(send))
 		return U64_MAX;
 	return min(rmpp_tx_deadline(&send->rmpp->engine), send->rmpp->turn_at);
+}
+
+/**
+ * umad_rmpp_tx_arm() - have the timer run when something is to be done next
+ * @send: with a message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_tx_arm(struct umad_send *send)
+{
+	umad_rmpp_set_timer(send->file, &send->rmpp->timer, next_deadline(send));
 }
 
 /**
@@ -255,8 +268,10 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RESENT,
 		      tx->engine.resent - resent);
 	tx->pumping = false;
-	umad_rmpp_set_timer(file, &tx->timer, budget || !umad_rmpp_tx_is_active(send) ?
-			    next_deadline(send) : ktime_get_ns());
+	if (budget || !umad_rmpp_tx_is_active(send))
+		umad_rmpp_tx_arm(send);
+	else
+		umad_rmpp_set_timer(file, &tx->timer, ktime_get_ns());
 out:
 	spin_unlock(&file->lock);
 }
@@ -284,57 +299,6 @@ static void wait_for_response(struct umad_send *send, ktime_t now)
 			    txn->timeout == UMAD_TXN_FOREVER ? KTIME_MAX :
 			    ktime_add(now, txn->timeout));
 	umad_send_arm(send->file, now);
-}
-
-/* A response may come, and ib_core would drop it. */
-static bool wants_placeholder(const struct umad_send *send)
-{
-	return umad_rmpp_tx_is_active(send) && send->txn.state == UMAD_TXN_WAIT &&
-	       !send->waiting && !send->rmpp->answered;
-}
-
-/*
- * The turn-around ACK (IBA 13.6.6.3): now they send and we receive. It stays
- * in ib_core to catch a response of one MAD. If it could not be posted, it is
- * again: without a deadline nothing else would make that good.
- */
-static void turn_around(struct umad_send *send)
-{
-	struct umad_rmpp_tx *tx = send->rmpp;
-	u8 mad[UMAD_RMPP_HDR_MAX] __aligned(8);
-	struct rmpp_packet packet = {
-		.version = IB_MGMT_RMPP_VERSION,
-		.type = IB_MGMT_RMPP_TYPE_ACK,
-		.len = tx->response_window,
-	};
-
-	memcpy(mad, tx->head, tx->layout.hdr);
-	rmpp_format((struct ib_rmpp_mad *)mad, &packet);
-	umad_send_post(send, mad, tx->layout.hdr, false);
-	spin_lock(&send->file->lock);
-	if (wants_placeholder(send)) {
-		tx->turn_at = ktime_get_ns() + TURN_AGAIN;
-		umad_rmpp_set_timer(send->file, &tx->timer,
-				    next_deadline(send));
-	}
-	spin_unlock(&send->file->lock);
-}
-
-/**
- * umad_rmpp_tx_turn_again() - its placeholder was used up by what is not the response
- * @send: with a message; in a handler of ib_core; the caller has a reference
- *
- * Context: process; may sleep; hold no lock.
- */
-void umad_rmpp_tx_turn_again(struct umad_send *send)
-{
-	bool turn;
-
-	spin_lock(&send->file->lock);
-	turn = send->rmpp->settled && wants_placeholder(send);
-	spin_unlock(&send->file->lock);
-	if (turn)
-		turn_around(send);
 }
 
 static void acked(struct umad_send *send, ktime_t now, bool *finish)
@@ -377,7 +341,7 @@ static void settle(struct umad_send *send)
 	spin_unlock(&file->lock);
 
 	if (turn)
-		turn_around(send);
+		umad_rmpp_turn_around(send);
 	if (abort)
 		post_control(send, IB_MGMT_RMPP_TYPE_ABORT, tx->engine.status);
 	/* Sends what is next, or takes the timer away. */
@@ -403,11 +367,11 @@ void umad_rmpp_tx_timer(struct umad_send *send)
 	rmpp_tx_timer(&tx->engine, now);
 	if (now >= tx->turn_at) {
 		tx->turn_at = U64_MAX;
-		turn = wants_placeholder(send);
+		turn = umad_rmpp_wants_turn(send);
 	}
 	spin_unlock(&send->file->lock);
 	if (turn)
-		turn_around(send);
+		umad_rmpp_turn_around(send);
 	settle(send);
 }
 
@@ -499,7 +463,7 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 	spin_unlock(&file->lock);
 
 	if (turn)
-		turn_around(send);
+		umad_rmpp_turn_around(send);
 	settle(send);
 	if (finish)
 		umad_send_finish(send);

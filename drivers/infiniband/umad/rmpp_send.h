@@ -6,6 +6,7 @@
 #include "rmpp.h"
 #include "rmpp_tx.h"
 
+struct umad_rmpp_dest;
 struct umad_segbuf;
 struct umad_send;
 
@@ -17,6 +18,7 @@ struct umad_send;
  * @layout: how it is cut, constant once posted
  * @head: what stands before the data of each segment, constant once posted
  * @file: that is charged for it, constant
+ * @dest: where to, likewise; constant, NULL before it is charged
  * @charged: bytes, constant
  * @data: its data, constant
  * @data_len: bytes of @data
@@ -25,6 +27,7 @@ struct umad_send;
  * @again: it is to look once more; protected by &umad_file.lock
  * @settled: the end of @engine was seen to; protected by &umad_file.lock
  * @answered: its response has begun; protected by &umad_file.lock
+ * @turns: turn-around ACKs in ib_core; protected by &umad_file.lock
  * @turn_at: when to look whether the turn-around ACK is to be sent again, or
  *	U64_MAX; protected by &umad_file.lock
  * @response_window: segments of the response that may come unacknowledged;
@@ -37,6 +40,7 @@ struct umad_rmpp_tx {
 	struct rmpp_layout layout;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct umad_file *file;
+	struct umad_rmpp_dest *dest;
 	size_t charged;
 	struct umad_segbuf *data;
 	size_t data_len;
@@ -45,16 +49,19 @@ struct umad_rmpp_tx {
 	bool again;
 	bool settled;
 	bool answered;
+	unsigned int turns;
 	u64 turn_at;
 	u32 response_window;
 };
 
 struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
+					 const struct ib_user_mad_hdr *hdr,
 					 const void *head,
 					 const void __user *mad, size_t len);
 void umad_rmpp_tx_free(struct umad_rmpp_tx *tx);
 struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx);
 void umad_rmpp_tx_start(struct umad_send *send);
+void umad_rmpp_tx_arm(struct umad_send *send);
 void umad_rmpp_tx_pump(struct umad_send *send);
 bool umad_rmpp_tx_is_active(const struct umad_send *send);
 void umad_rmpp_tx_timer(struct umad_send *send);
@@ -62,6 +69,8 @@ void umad_rmpp_tx_waited(struct umad_send *send, ktime_t now);
 bool umad_rmpp_tx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
 			  const struct rmpp_packet *packet);
+bool umad_rmpp_wants_turn(const struct umad_send *send);
+void umad_rmpp_turn_around(struct umad_send *send);
 void umad_rmpp_tx_turn_again(struct umad_send *send);
 void umad_rmpp_tx_answered(struct umad_send *send);
 void umad_rmpp_tx_stop(struct umad_send *send);

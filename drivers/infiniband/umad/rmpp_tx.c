@@ -77,6 +77,7 @@ void rmpp_tx_init(struct rmpp_tx *tx, u32 segs, u32 window, u32 timeout_ms,
 	/* Cannot overflow: 2 s in ns take 31 bits, retries 32. */
 	tx->patience = attempt * ((u64)retries + 1);
 	tx->progress_at = now;
+	tx->heard_at = now;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_init);
 
@@ -104,6 +105,15 @@ static u32 send_limit(const struct rmpp_tx *tx)
 	if (!tx->early_acks)
 		return tx->window_last;
 	return min_t(u64, limit, tx->window_last);
+}
+
+/*
+ * The segment before the hole has arrived, and makes the receiver say where it stands.
+ * But to one that has it all, and has forgotten it since, a first one begins a message.
+ */
+static bool may_probe(const struct rmpp_tx *tx, u64 now)
+{
+	return tx->una > 2 || (tx->una == 2 && now - tx->heard_at < WAIT_MAX);
 }
 
 static void post(struct rmpp_tx *tx, u64 now)
@@ -149,6 +159,8 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 			tx->recover = tx->segs;
 		return resend(tx, tx->una, now);
 	}
+	if (tx->send_probe && !may_probe(tx, now))
+		tx->send_probe = false;
 	if (tx->send_probe) {
 		tx->send_probe = false;
 		tx->probes++;
@@ -312,6 +324,7 @@ static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
 	tx->repeats = 0;
 	tx->probes = 0;
 	tx->progress_at = now;
+	tx->waited = 0;
 	tx->send_hole = false;
 	tx->send_probe = false;
 	if (tx->una > tx->segs) {
@@ -372,6 +385,7 @@ static void receive_ack(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 	}
 	if (packet->seg + 1 < tx->una)
 		return;
+	tx->heard_at = now;
 
 	if (packet->seg >= tx->una)
 		measure(tx, packet, now);
@@ -497,17 +511,36 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_will_resend);
  * @now: the time
  *
  * That is no silence of the receiver, and costs no patience; but what comes after a
- * long one the receiver may take for a new message, as it remembers for 10 s only.
+ * long one the receiver may take for a new message, as it remembers for 10 s only; and
+ * one that is silent indeed must not be waited for so many times.
+ * rmpp_tx_wait_deadline() says when it has been too long in all.
  * Context: any.
  */
 void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now)
 {
 	u64 from = max(since, tx->progress_at);
 
-	if (now > from && now - from < WAIT_MAX)
-		tx->progress_at += now - from;
+	if (now <= from || now - from >= WAIT_MAX - tx->waited)
+		return;
+	tx->progress_at += now - from;
+	tx->waited += now - from;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_waited);
+
+/**
+ * rmpp_tx_wait_deadline() - until when the caller may keep it from sending again
+ * @tx: the sender
+ * @since: when rmpp_tx_timer() would have been called
+ *
+ * Context: any.
+ * Return: the time; rmpp_tx_timer() will give up then.
+ */
+u64 rmpp_tx_wait_deadline(const struct rmpp_tx *tx, u64 since)
+{
+	return max(since + WAIT_MAX - tx->waited,
+		   tx->progress_at + tx->patience);
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_wait_deadline);
 
 /**
  * rmpp_tx_deadline() - when to call rmpp_tx_timer()

@@ -83,6 +83,8 @@ enum rmpp_reason {
  * @rto_max: the most @rto may become
  * @patience: give up when nothing was acknowledged for so long
  * @progress_at: when something was; later by the time that sending took
+ * @waited: of that, what the caller kept it from sending for
+ * @heard_at: when an ACK came last, also of what was acknowledged before
  * @resent: segments sent more than once, for the counters
  */
 struct rmpp_tx {
@@ -120,6 +122,8 @@ struct rmpp_tx {
 	u64 rto_max;
 	u64 patience;
 	u64 progress_at;
+	u64 waited;
+	u64 heard_at;
 	u32 resent;
 };
 
@@ -132,6 +136,7 @@ void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 void rmpp_tx_timer(struct rmpp_tx *tx, u64 now);
 bool rmpp_tx_will_resend(const struct rmpp_tx *tx, u64 now);
 void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now);
+u64 rmpp_tx_wait_deadline(const struct rmpp_tx *tx, u64 since);
 u64 rmpp_tx_deadline(const struct rmpp_tx *tx);
 bool rmpp_tx_must_abort(const struct rmpp_tx *tx);
 

@@ -5,15 +5,19 @@
 
 #include <linux/err.h>
 #include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_mad.h>
-#include "rmpp_limits.h"
+#include "hdr.h"
+#include "rmpp_dest.h"
 #include "segbuf.h"
 
 /**
  * umad_rmpp_tx_create() - a message that a program has written
  * @file: that the program has written to
+ * @hdr: the program's header
  * @head: its MAD and RMPP header, as copied in before: 36 bytes
  * @mad: the program's, from the MAD header on
  * @len: bytes of @mad, checked against the bound of a message
@@ -23,13 +27,15 @@
  * -EFAULT; -ENOMEM, also when the file's messages take more than they may.
  */
 struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
+					 const struct ib_user_mad_hdr *hdr,
 					 const void *head,
 					 const void __user *mad, size_t len)
 {
 	const struct ib_mad_hdr *mad_hdr = head;
 	size_t hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
+	struct umad_rmpp_dest *dest;
 	struct umad_rmpp_tx *tx;
-	ssize_t charged;
+	struct umad_txn_dest to;
 	int ret = -ENOMEM;
 
 	if (len < hdr_len)
@@ -43,11 +49,14 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
 	if (!tx->data)
 		goto err;
 
-	charged = umad_rmpp_send_charge(file, len - hdr_len);
-	if (charged < 0)
+	/* One without data takes memory, too. */
+	tx->charged = max_t(size_t, PAGE_ALIGN(len - hdr_len), PAGE_SIZE);
+	umad_hdr_to_dest(hdr, &to);
+	dest = umad_rmpp_dest_charge(file, &to, tx->charged);
+	if (IS_ERR(dest))
 		goto err;
 	tx->file = file;
-	tx->charged = charged;
+	tx->dest = dest;
 
 	tx->data_len = len - hdr_len;
 	tx->response_window = 1;
@@ -77,8 +86,8 @@ void umad_rmpp_tx_free(struct umad_rmpp_tx *tx)
 {
 	if (!tx)
 		return;
-	if (tx->file)
-		umad_rmpp_send_uncharge(tx->file, tx->charged);
+	if (tx->dest)
+		umad_rmpp_dest_uncharge(tx->file, tx->dest, tx->charged);
 	umad_segbuf_free_soon(tx->data);
 	kfree(tx);
 }

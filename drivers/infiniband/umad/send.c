@@ -12,6 +12,7 @@
 #include "charge.h"
 #include "device.h"
 #include "file.h"
+#include "hdr.h"
 #include "post.h"
 #include "queues.h"
 #include "rmpp_send.h"
@@ -77,7 +78,7 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 			umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
 		/* Waiting for its turn, a request is not at its last attempt. */
 		if (ok || send->rmpp ||
-		    (list_empty(&send->again_node) && !send->has_turn))
+		    (!umad_again_waits(&send->in_line) && !send->has_turn))
 			umad_send_step(send, done_event(send, ok), status,
 				       ktime_get(), &finish);
 	}
@@ -86,6 +87,9 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 		umad_pace_took(&file->port->pace, ktime_to_ns(took));
 		attempt_done(send);
 	}
+	/* Of a message all that ends here is a turn-around ACK. */
+	if (send->rmpp)
+		send->rmpp->turns--;
 	if (!ok && !flushed)
 		umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
 	spin_unlock(&file->lock);
@@ -140,9 +144,10 @@ static void unbuild(struct umad_send *send, struct ib_mad_send_buf *buf)
  * fails here is made good by the next attempt, or by the deadline.
  * Context: process; waits for no memory, but may give back an address; hold no
  * lock.
+ * Return: 0 if it was posted, or an errno.
  */
-void umad_send_post(struct umad_send *send, const void *mad, size_t len,
-		    bool again)
+int umad_send_post(struct umad_send *send, const void *mad, size_t len,
+		   bool again)
 {
 	struct umad_stats *stats = &send->file->port->stats;
 	struct umad_file *file = send->file;
@@ -186,10 +191,11 @@ void umad_send_post(struct umad_send *send, const void *mad, size_t len,
 		umad_send_take_back(send);
 	spin_unlock(&file->lock);
 	if (!ret)
-		return;
+		return 0;
 	unbuild(send, buf);
 err_count:
 	umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
+	return ret;
 }
 
 static void init_txn(struct umad_send *send, const struct ib_user_mad_hdr *hdr,
@@ -200,10 +206,9 @@ static void init_txn(struct umad_send *send, const struct ib_user_mad_hdr *hdr,
 		.mgmt_class = mad->mgmt_class,
 		.response = !!ib_response_mad(mad),
 	};
-	struct umad_txn_dest dest = { .lid = hdr->lid };
+	struct umad_txn_dest dest;
 
-	dest.grh = hdr->grh_present;
-	memcpy(dest.gid, hdr->gid, sizeof(dest.gid));
+	umad_hdr_to_dest(hdr, &dest);
 	umad_txn_init(&send->txn, &key, &dest, hdr->timeout_ms, hdr->retries);
 }
 
@@ -240,7 +245,6 @@ static struct umad_send *send_alloc(struct umad_agent *agent,
 	send->agent = agent;
 	send->hdr = *hdr;
 	send->report = report;
-	INIT_LIST_HEAD(&send->again_node);
 	timerqueue_init(&send->late_node);
 	report->file = agent->file;
 	report->mad = *mad;
@@ -248,6 +252,7 @@ static struct umad_send *send_alloc(struct umad_agent *agent,
 	report->msg.len = sizeof(report->mad);
 	report->msg.release = umad_send_release_report;
 	init_txn(send, hdr, mad);
+	umad_again_entry_init(&send->in_line, &send->txn.dest);
 	return send;
 }
 

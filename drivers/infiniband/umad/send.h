@@ -14,6 +14,7 @@
 
 #include <linux/refcount.h>
 #include <rdma/ib_mad.h>
+#include "again.h"
 #include "rxq.h"
 #include "txn.h"
 
@@ -53,7 +54,7 @@ struct umad_report {
  *	not followed; protected by &umad_file.lock
  * @again_since: when it was begun, or began to wait for its turn; protected by
  *	&umad_file.lock
- * @again_node: in &umad_again.waiting; protected by &umad_file.lock
+ * @in_line: to be sent again; protected by &umad_file.lock
  * @has_turn: a further attempt is about to be posted; protected by &umad_file.lock
  * @hdr: the program's header, constant
  * @report: allocated beforehand, NULL when it was handed to the receive queue;
@@ -77,7 +78,7 @@ struct umad_send {
 	struct ib_mad_send_buf *waiting;
 	struct ib_mad_send_buf *again;
 	ktime_t again_since;
-	struct list_head again_node;
+	struct umad_again_entry in_line;
 	bool has_turn;
 	struct ib_user_mad_hdr hdr;
 	struct umad_report *report;
@@ -102,8 +103,8 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 void umad_send_finish(struct umad_send *send);
 void umad_send_stop_waiting(struct umad_send *send);
 void umad_send_take_back(struct umad_send *send);
-void umad_send_post(struct umad_send *send, const void *mad, size_t len,
-		    bool again);
+int umad_send_post(struct umad_send *send, const void *mad, size_t len,
+		   bool again);
 void umad_send_arm(struct umad_file *file, ktime_t now);
 void umad_send_deadline_work(struct work_struct *work);
 void umad_send_again(struct umad_send *send, ktime_t now);

@@ -142,9 +142,9 @@ void umad_send_again(struct umad_send *send, ktime_t now)
 	struct umad_again *again = &send->file->again;
 
 	lockdep_assert_held(&send->file->lock);
-	if (list_empty(&send->again_node)) {
+	if (!umad_again_waits(&send->in_line)) {
 		send->again_since = now;
-		list_add_tail(&send->again_node, &again->waiting);
+		umad_again_join(again, &send->in_line);
 	}
 	umad_again_arm(again, now);
 }
@@ -161,15 +161,15 @@ static struct umad_send *next_again(struct umad_file *file)
 {
 	struct umad_again *again = &file->again;
 	struct umad_send *send, *found = NULL;
+	struct umad_again_entry *entry;
 	unsigned int looked_at = 0;
 	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
 	again->has_turn = false;
 	/* Those of an agent that goes away count: there may be 262,144. */
-	while (!found && looked_at++ < BATCH && !list_empty(&again->waiting)) {
-		send = list_first_entry(&again->waiting, struct umad_send, again_node);
-		list_del_init(&send->again_node);
+	while (!found && looked_at++ < BATCH && (entry = umad_again_next(again))) {
+		send = container_of(entry, struct umad_send, in_line);
 		if (wants_turn(send) && umad_gate_enter(&send->agent->gate))
 			found = send;
 	}

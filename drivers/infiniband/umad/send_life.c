@@ -167,7 +167,7 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 	*finish = old != UMAD_TXN_DONE && send->txn.state == UMAD_TXN_DONE;
 	if (*finish) {
 		list_del(&send->agent_node);
-		list_del_init(&send->again_node);
+		umad_again_leave(&file->again, &send->in_line);
 		if (old == UMAD_TXN_LATE) {
 			timerqueue_del(&send->agent->late, &send->late_node);
 			send->agent->late_count--;

@@ -112,8 +112,17 @@ static int rank_of(const struct umad_txn *txn)
 	return (txn->timeout ? 0 : 2) + !txn->held;
 }
 
-static int compare_dest(const struct umad_txn_dest *a,
-			const struct umad_txn_dest *b)
+/**
+ * umad_txn_compare_dest() - the order of destinations
+ * @a: one
+ * @b: the other
+ *
+ * Context: any.
+ * Return: less than, equal to or greater than 0, as @a comes before, is, or comes
+ * after @b.
+ */
+int umad_txn_compare_dest(const struct umad_txn_dest *a,
+			  const struct umad_txn_dest *b)
 {
 	if (a->grh != b->grh)
 		return a->grh - b->grh;
@@ -146,7 +155,7 @@ static int compare_all(const void *probe, const struct rb_node *node)
 
 	if (!c && !p->key->response)
 		c = p->rank - rank_of(txn);
-	return c ?: compare_dest(p->dest, &txn->dest);
+	return c ?: umad_txn_compare_dest(p->dest, &txn->dest);
 }
 
 static bool sorts_before(struct rb_node *node, const struct rb_node *other)

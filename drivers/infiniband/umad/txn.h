@@ -146,6 +146,8 @@ void umad_txn_table_destroy(struct umad_txn_table *table);
 void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
 		   const struct umad_txn_dest *dest, u32 timeout_ms,
 		   u32 retries);
+int umad_txn_compare_dest(const struct umad_txn_dest *a,
+			  const struct umad_txn_dest *b);
 int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 		 bool refuse_duplicate, ktime_t now);
 struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,

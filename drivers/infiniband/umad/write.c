@@ -41,7 +41,7 @@ static int write_message(struct umad_file *file,
 
 	if (len > umad_rmpp_max_message())
 		return -EMSGSIZE;
-	tx = umad_rmpp_tx_create(file, head->bytes, buf, len);
+	tx = umad_rmpp_tx_create(file, hdr, head->bytes, buf, len);
 	if (IS_ERR(tx))
 		return PTR_ERR(tx);
 	return umad_send_message(file, hdr, tx);

@@ -4,15 +4,18 @@
 
 #include <kunit/test.h>
 #include <linux/delay.h>
+#include "txn.h"
 
 #define US(n)	((n) * NSEC_PER_USEC)
 
 struct again_env {
 	struct umad_pace pace;
 	struct umad_again again;
-	struct list_head one;
+	struct umad_again_entry one;
 	atomic_t runs;
 };
+
+static const struct umad_txn_dest somewhere = { .lid = cpu_to_be16(1) };
 
 static void count_run(struct work_struct *work)
 {
@@ -32,7 +35,7 @@ static int again_env_init(struct kunit *test)
 	if (!env)
 		return -ENOMEM;
 	test->priv = env;
-	INIT_LIST_HEAD(&env->one);
+	umad_again_entry_init(&env->one, &somewhere);
 	umad_pace_init(&env->pace);
 	umad_again_init(&env->again, &env->pace, count_run);
 	return 0;
@@ -44,7 +47,7 @@ static void again_env_exit(struct kunit *test)
 
 	if (!env)
 		return;
-	list_del_init(&env->one);
+	umad_again_leave(&env->again, &env->one);
 	umad_again_destroy(&env->again);
 	umad_pace_destroy(&env->pace);
 }
@@ -64,8 +67,8 @@ static s64 between_turns(struct kunit *test)
 	struct again_env *env = test->priv;
 	ktime_t now = ktime_get();
 
-	if (list_empty(&env->one))
-		list_add_tail(&env->one, &env->again.waiting);
+	if (!umad_again_waits(&env->one))
+		umad_again_join(&env->again, &env->one);
 	env->again.has_turn = false;
 	umad_again_arm(&env->again, now);
 	KUNIT_EXPECT_TRUE(test, list_empty(&env->again.node));
@@ -115,7 +118,7 @@ static void again_turn_of_a_file(struct kunit *test)
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&env->runs));
 
-	list_add_tail(&env->one, &env->again.waiting);
+	umad_again_join(&env->again, &env->one);
 	umad_again_arm(&env->again, ktime_get());
 	umad_again_arm(&env->again, ktime_get());
 	KUNIT_EXPECT_TRUE(test, ran(env, 1));
@@ -134,7 +137,7 @@ static void again_waits_for_its_turn(struct kunit *test)
 	ktime_t turn = ktime_add_ms(ktime_get(), 50);
 
 	env->pace.next = turn;
-	list_add_tail(&env->one, &env->again.waiting);
+	umad_again_join(&env->again, &env->one);
 	umad_again_arm(&env->again, ktime_get());
 	KUNIT_EXPECT_FALSE(test, list_empty(&env->again.node));
 	KUNIT_EXPECT_TRUE(test, ran(env, 1));
@@ -145,21 +148,83 @@ static void again_waits_for_its_turn(struct kunit *test)
 static void again_gone_files_take_no_turns(struct kunit *test)
 {
 	struct again_env *env = test->priv;
+	struct umad_again_entry something;
 	struct umad_again *gone;
-	LIST_HEAD(something);
 	int i;
 
 	gone = kunit_kzalloc(test, sizeof(*gone), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, gone);
+	umad_again_entry_init(&something, &somewhere);
 	for (i = 0; i < 1000; i++) {
 		umad_again_init(gone, &env->pace, run_nothing);
-		list_add_tail(&something, &gone->waiting);
+		umad_again_join(gone, &something);
 		umad_again_arm(gone, ktime_get());
-		list_del_init(&something);
+		umad_again_leave(gone, &something);
 		umad_again_destroy(gone);
 	}
 	KUNIT_EXPECT_LE(test, env->pace.next, ktime_add_ms(ktime_get(), 1));
 	KUNIT_EXPECT_TRUE(test, list_empty(&env->pace.files));
+}
+
+/* The n-th entry is for the n-th letter's destination; they are taken as in @want. */
+static void expect_turns(struct kunit *test, struct umad_again_entry *entries,
+			 const char *want)
+{
+	struct again_env *env = test->priv;
+	struct umad_again_entry *entry;
+	int i;
+
+	for (i = 0; want[i]; i++) {
+		entry = umad_again_next(&env->again);
+		KUNIT_ASSERT_NOT_NULL(test, entry);
+		KUNIT_EXPECT_FALSE(test, umad_again_waits(entry));
+		KUNIT_EXPECT_EQ(test, want[i] - 'a', (int)(entry - entries));
+	}
+	KUNIT_EXPECT_NULL(test, umad_again_next(&env->again));
+}
+
+#define ENTRIES		8
+
+static void join_all(struct kunit *test, struct umad_again_entry *entries,
+		     const char *dests)
+{
+	static const struct umad_txn_dest to[] = {
+		{ .lid = cpu_to_be16(1) }, { .lid = cpu_to_be16(2) },
+		{ .lid = cpu_to_be16(1), .grh = true, .gid = { 3 } },
+	};
+	struct again_env *env = test->priv;
+	int i;
+
+	for (i = 0; dests[i]; i++) {
+		umad_again_entry_init(&entries[i], &to[dests[i] - 'A']);
+		umad_again_join(&env->again, &entries[i]);
+		KUNIT_EXPECT_TRUE(test, umad_again_waits(&entries[i]));
+	}
+}
+
+/* Who has much to be sent to delays the others by one at a time. */
+static void again_destinations_take_turns(struct kunit *test)
+{
+	struct umad_again_entry entries[ENTRIES];
+
+	join_all(test, entries, "AAAABBCA");
+	expect_turns(test, entries, "aegbfcdh");
+}
+
+/* Whoever leaves is replaced by the next to the same destination. */
+static void again_leaving_changes_no_order(struct kunit *test)
+{
+	struct again_env *env = test->priv;
+	struct umad_again_entry entries[ENTRIES];
+
+	join_all(test, entries, "AAABBC");
+	umad_again_leave(&env->again, &entries[0]);	/* the first */
+	umad_again_leave(&env->again, &entries[2]);	/* the last */
+	umad_again_leave(&env->again, &entries[5]);	/* the only one */
+	umad_again_leave(&env->again, &entries[5]);
+	KUNIT_EXPECT_FALSE(test, umad_again_waits(&entries[0]));
+	umad_again_join(&env->again, &entries[0]);
+	expect_turns(test, entries, "bdae");
 }
 
 static struct kunit_case again_cases[] = {
@@ -169,6 +234,8 @@ static struct kunit_case again_cases[] = {
 	KUNIT_CASE(again_turn_of_a_file),
 	KUNIT_CASE(again_waits_for_its_turn),
 	KUNIT_CASE(again_gone_files_take_no_turns),
+	KUNIT_CASE(again_destinations_take_turns),
+	KUNIT_CASE(again_leaving_changes_no_order),
 	{}
 };
 

@@ -234,6 +234,7 @@ static void wait_for_a_turn_costs_no_patience(struct kunit *test)
 	u64 due;
 
 	open_window(test);
+	ack(env, 10, 65);
 	due = rmpp_tx_deadline(&env->tx);
 	KUNIT_EXPECT_FALSE(test, rmpp_tx_will_resend(&env->tx, due - 1));
 	KUNIT_EXPECT_TRUE(test, rmpp_tx_will_resend(&env->tx, due));
@@ -248,6 +249,27 @@ static void wait_for_a_turn_costs_no_patience(struct kunit *test)
 	/* Nor is time given twice. */
 	rmpp_tx_waited(&env->tx, 0, env->now);
 	KUNIT_EXPECT_LE(test, env->tx.progress_at, env->now);
+}
+
+/* One that never answers is waited for 8 s in all, however many turns that is. */
+static void waits_have_an_end(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+	u64 begun = env->now, due;
+
+	rmpp_tx_init(&env->tx, 1, 1, 1000, 0, env->now);
+	drain(env);
+	while (env->tx.state == RMPP_TX_SENDING && env->now - begun < 30000 * MS) {
+		due = rmpp_tx_deadline(&env->tx);
+		KUNIT_EXPECT_GE(test, begun + 9000 * MS,
+				rmpp_tx_wait_deadline(&env->tx, due));
+		env->now = due + 500 * MS;
+		rmpp_tx_waited(&env->tx, due, env->now);
+		rmpp_tx_timer(&env->tx, env->now);
+		drain(env);
+	}
+	KUNIT_EXPECT_GE(test, 10000 * MS, env->now - begun);
+	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 /* Its receiver, if it had all, does not know any more that it had. */
@@ -301,6 +323,33 @@ static void no_probe_before_the_first_ack(struct kunit *test)
 	expire(env);
 	KUNIT_EXPECT_EQ(test, drain(env), 1u);
 	KUNIT_EXPECT_EQ(test, env->first, 1u);
+}
+
+/*
+ * It may have all, and have forgotten it after 10 s: the first segment would begin the
+ * message anew.
+ */
+static void no_first_segment_after_a_long_silence(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+	unsigned int late = 0;
+	u64 heard;
+
+	rmpp_tx_init(&env->tx, 2, 1, 2000, 9, env->now);
+	KUNIT_EXPECT_EQ(test, drain(env), 1u);
+	KUNIT_EXPECT_EQ(test, ack(env, 1, 2), 1u);
+	heard = env->now;
+	for (expire(env); env->tx.state == RMPP_TX_SENDING; expire(env)) {
+		if (env->now - heard < 8000 * MS) {
+			KUNIT_EXPECT_EQ(test, drain(env), 2u);
+			continue;
+		}
+		late++;
+		KUNIT_EXPECT_EQ(test, drain(env), 1u);
+		KUNIT_EXPECT_EQ(test, env->last, 2u);
+	}
+	KUNIT_EXPECT_LE(test, 3u, late);
+	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 /* All was acknowledged, and the window closed: ask until it opens. */
@@ -478,10 +527,12 @@ static struct kunit_case rmpp_tx_cases[] = {
 	KUNIT_CASE(few_in_the_send_queue),
 	KUNIT_CASE(posted_does_not_time_out),
 	KUNIT_CASE(wait_for_a_turn_costs_no_patience),
+	KUNIT_CASE(waits_have_an_end),
 	KUNIT_CASE(wait_for_long_costs_patience),
 	KUNIT_CASE(timer_too_soon),
 	KUNIT_CASE(time_out_sends_hole_and_probe),
 	KUNIT_CASE(no_probe_before_the_first_ack),
+	KUNIT_CASE(no_first_segment_after_a_long_silence),
 	KUNIT_CASE(closed_window_is_asked_about),
 	KUNIT_CASE(silence_ends_it),
 	KUNIT_CASE(timer_with_an_older_clock),

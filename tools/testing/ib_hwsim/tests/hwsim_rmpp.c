@@ -1,67 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * RMPP with peers that are frames written to the far end of a simulated port:
- * any LID and GID, at any time, and what the module sends is seen as it left.
- */
-#include "kselftest_harness.h"
-#include "hwsim_util.h"
-#include "rmpp_util.h"
+/* RMPP with any peers: what they send, and what becomes of it. */
+#include "hwsim_peers.h"
 
-#include <stdio.h>
-
-#define DEVICE	32
-#define LID	0x20
-#define PEER	0x100	/* LID of the first peer */
-#define SOON	5000	/* ms; for what has to happen */
-#define WHILE	300	/* ms; for what must not */
-#define SEG	216
 #define CREDIT	384	/* of a receive queue of 512 */
-
-FIXTURE(peers) {
-	int wire;
-	int fd;			/* agent 0 serves METHOD_TABLE */
-	struct test_port port;	/* the first peer */
-	uint8_t grh[40];	/* of what the peers send, if not 0 */
-	uint32_t qpn;		/* likewise */
-	unsigned int asked;	/* messages before the next */
-	struct ib_hwsim_frame frame, seen;
-	struct rmpp_pkt pkt;
-	struct rmpp_msg msg, got;
-};
-
-static int set_fail(const char *verb, const char *text)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path),
-		 "/sys/kernel/debug/ib_hwsim/hwsim%u/fail/%s", DEVICE, verb);
-	return umad_write_sysfs(path, text);
-}
-
-FIXTURE_SETUP(peers)
-{
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
-		.method = METHOD_TABLE,
-	};
-
-	self->port.lid = PEER;
-	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=0x20"));
-	self->wire = raw_attach(DEVICE, 1);
-	ASSERT_LE(0, self->wire);
-	self->fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, rmpp_register(self->fd, &agent));
-}
-
-FIXTURE_TEARDOWN(peers)
-{
-	close(self->fd);
-	close(self->wire);
-	EXPECT_EQ(0, hwsim_del(DEVICE));
-	rmpp_msg_free(&self->msg);
-	rmpp_msg_free(&self->got);
-}
 
 /* The GID that the port has, as 16 bytes. */
 static int own_gid(uint8_t *gid)
@@ -81,32 +22,6 @@ static int own_gid(uint8_t *gid)
 	return 0;
 }
 
-/* One packet from a peer; DATA has the data that belongs there. */
-static int inject(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
-		  uint64_t tid, const struct rmpp_pkt *pkt)
-{
-	struct ib_hwsim_frame *frame = &self->frame;
-
-	frame_init(frame, CLASS_RMPP, method, tid);
-	frame->slid = PEER + peer;
-	frame->dlid = LID;
-	if (self->qpn)
-		frame->src_qp = self->qpn;
-	if (self->grh[0]) {
-		frame->flags = IB_HWSIM_GRH;
-		memcpy(frame->grh, self->grh, sizeof(frame->grh));
-	}
-	frame_mad(frame)->attr_id = htobe16(0x35);
-	rmpp_put(frame->mad, pkt);
-	frame->mad[36] = 0;
-	frame->mad[37] = TEST_OUI >> 16 & 0xff;
-	frame->mad[38] = TEST_OUI >> 8 & 0xff;
-	frame->mad[39] = TEST_OUI & 0xff;
-	if (pkt->type == RMPP_DATA && pkt->seg)
-		rmpp_fill(frame->mad + 40, (pkt->seg - 1) * SEG, SEG, tid);
-	return raw_write(self->wire, frame);
-}
-
 static int data(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
 		uint64_t tid, uint32_t seg, uint32_t segs)
 {
@@ -121,17 +36,6 @@ static int data(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
 	};
 
 	return inject(self, peer, method, tid, &pkt);
-}
-
-/* The next packet that the module sends, of any message; its type. */
-static int see(FIXTURE_DATA(peers) *self, int wait_ms)
-{
-	int ret = raw_read(self->wire, &self->seen, wait_ms);
-
-	if (ret < 0)
-		return ret;
-	rmpp_get(self->seen.mad, &self->pkt);
-	return self->pkt.type;
 }
 
 /*
@@ -215,32 +119,6 @@ TEST_F(peers, acks_do_not_pile_up_behind_a_slow_send_queue)
 	/* What was due is sent now. */
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	EXPECT_EQ(2, self->pkt.seg);
-}
-
-/* A request, plain or of @len bytes, to the first peer; its TID on the wire. */
-static int request(FIXTURE_DATA(peers) *self, size_t len, uint32_t timeout_ms,
-		   uint64_t *tid)
-{
-	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
-		      METHOD_TABLE, 7 + self->asked, len, 7);
-	rmpp_user_hdr(&self->msg)->grh_present = !!self->grh[0];
-	rmpp_user_hdr(&self->msg)->timeout_ms = timeout_ms;
-	if (len <= SEG)
-		rmpp_mad_bytes(&self->msg)[26] = 0;
-	if (rmpp_msg_write(self->fd, &self->msg) < 0)
-		return -EIO;
-	if (see(self, SOON) < 0)
-		return -ETIME;
-	*tid = be64toh(frame_mad(&self->seen)->tid);
-	return 0;
-}
-
-static int peer_acks(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t seg,
-		     uint32_t last)
-{
-	const struct rmpp_pkt pkt = { 1, RMPP_ACK, RMPP_ACTIVE, 0, seg, last };
-
-	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
 }
 
 /* Without it ib_core drops the response, and the request has no deadline. */
@@ -477,81 +355,6 @@ TEST_F(peers, response_is_acknowledged_though_its_TID_is_used_again)
 	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 2));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	EXPECT_EQ(2, self->pkt.seg);
-}
-
-/* Requests that nobody answers, written by the program itself. */
-static int retried_requests(FIXTURE_DATA(peers) *self, int n)
-{
-	struct umad_msg msg;
-	int i;
-
-	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE, 0);
-	msg.hdr.grh_present = 0;
-	msg.hdr.timeout_ms = 1;
-	msg.hdr.retries = 0x7fffffff;
-	for (i = 0; i < n; i++) {
-		msg.mad.tid = htobe64(1000 + i);
-		if (msg_write(self->fd, &msg) != MSG_LEN)
-			return -EIO;
-	}
-	return 0;
-}
-
-/* An attempt for each of them would be put into the queue of a device that stands. */
-TEST_F(peers, attempts_do_not_pile_up_behind_a_slow_send_queue)
-{
-	int frames = 0;
-
-	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
-	ASSERT_EQ(0, retried_requests(self, 50));
-	while (see(self, WHILE) >= 0)
-		frames++;
-	TH_LOG("%d frames", frames);
-	EXPECT_LE(50, frames);
-	EXPECT_GE(50 + 10, frames);
-	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
-	/* And on they go. */
-	for (frames = 0; frames < 100; frames++)
-		ASSERT_LE(0, see(self, SOON));
-}
-
-/*
- * The last segment waits in line to be sent again, longer than its receiver may be
- * silent, and meanwhile that repeats its ACK.
- */
-TEST_F(peers, message_in_line_is_not_given_up)
-{
-	uint64_t start, tid;
-	int i, type, seen = 0;
-
-	/* A turn each takes them longer than what follows. */
-	ASSERT_EQ(0, retried_requests(self, 6000));
-	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
-		      METHOD_TABLE, 7, 2 * SEG, 7);
-	rmpp_user_hdr(&self->msg)->grh_present = 0;
-	rmpp_user_hdr(&self->msg)->timeout_ms = 200;
-	rmpp_user_hdr(&self->msg)->retries = 1;
-	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
-	do {
-		ASSERT_LE(0, see(self, SOON));
-		tid = be64toh(frame_mad(&self->seen)->tid);
-	} while ((uint32_t)tid != 7);
-	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
-	start = now_ms();
-	for (i = 1; now_ms() - start < 700;) {
-		if (now_ms() - start > i * 150) {
-			ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
-			i++;
-		}
-		type = see(self, 1);
-		if (type < 0 || frame_mad(&self->seen)->tid != htobe64(tid))
-			continue;
-		TH_LOG("%d of %u, status %u, after %llu ms", type, self->pkt.seg,
-		       self->pkt.status, (unsigned long long)(now_ms() - start));
-		ASSERT_EQ(RMPP_DATA, type);
-		seen++;
-	}
-	EXPECT_LT(0, seen);
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * RMPP with peers that are frames written to the far end of a simulated port:
+ * any LID and GID, at any time, and what the module sends is seen as it left.
+ */
+#ifndef HWSIM_PEERS_H
+#define HWSIM_PEERS_H
+
+#include "kselftest_harness.h"
+#include "hwsim_util.h"
+#include "rmpp_util.h"
+
+#include <stdio.h>
+
+#define DEVICE	32
+#define LID	0x20
+#define PEER	0x100	/* LID of the first peer */
+#define SOON	5000	/* ms; for what has to happen */
+#define WHILE	300	/* ms; for what must not */
+#define SEG	216
+
+FIXTURE(peers) {
+	int wire;
+	int fd;			/* agent 0 serves METHOD_TABLE */
+	struct test_port port;	/* the first peer */
+	uint8_t grh[40];	/* of what the peers send, if not 0 */
+	uint32_t qpn;		/* likewise */
+	unsigned int asked;	/* messages before the next */
+	struct ib_hwsim_frame frame, seen;
+	struct rmpp_pkt pkt;
+	struct rmpp_msg msg, got;
+};
+
+static inline int set_fail(const char *verb, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path),
+		 "/sys/kernel/debug/ib_hwsim/hwsim%u/fail/%s", DEVICE, verb);
+	return umad_write_sysfs(path, text);
+}
+
+FIXTURE_SETUP(peers)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.method = METHOD_TABLE,
+	};
+
+	self->port.lid = PEER;
+	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=0x20"));
+	self->wire = raw_attach(DEVICE, 1);
+	ASSERT_LE(0, self->wire);
+	self->fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, rmpp_register(self->fd, &agent));
+}
+
+FIXTURE_TEARDOWN(peers)
+{
+	close(self->fd);
+	close(self->wire);
+	EXPECT_EQ(0, hwsim_del(DEVICE));
+	rmpp_msg_free(&self->msg);
+	rmpp_msg_free(&self->got);
+}
+
+/* One packet from a peer; DATA has the data that belongs there. */
+static inline int inject(FIXTURE_DATA(peers) *self, uint16_t peer,
+			 uint8_t method, uint64_t tid,
+			 const struct rmpp_pkt *pkt)
+{
+	struct ib_hwsim_frame *frame = &self->frame;
+
+	frame_init(frame, CLASS_RMPP, method, tid);
+	frame->slid = PEER + peer;
+	frame->dlid = LID;
+	if (self->qpn)
+		frame->src_qp = self->qpn;
+	if (self->grh[0]) {
+		frame->flags = IB_HWSIM_GRH;
+		memcpy(frame->grh, self->grh, sizeof(frame->grh));
+	}
+	frame_mad(frame)->attr_id = htobe16(0x35);
+	rmpp_put(frame->mad, pkt);
+	frame->mad[36] = 0;
+	frame->mad[37] = TEST_OUI >> 16 & 0xff;
+	frame->mad[38] = TEST_OUI >> 8 & 0xff;
+	frame->mad[39] = TEST_OUI & 0xff;
+	if (pkt->type == RMPP_DATA && pkt->seg)
+		rmpp_fill(frame->mad + 40, (pkt->seg - 1) * SEG, SEG, tid);
+	return raw_write(self->wire, frame);
+}
+
+/* The next packet that the module sends, of any message; its type. */
+static inline int see(FIXTURE_DATA(peers) *self, int wait_ms)
+{
+	int ret = raw_read(self->wire, &self->seen, wait_ms);
+
+	if (ret < 0)
+		return ret;
+	rmpp_get(self->seen.mad, &self->pkt);
+	return self->pkt.type;
+}
+
+/* A request, plain or of @len bytes, to the first peer; its TID on the wire. */
+static inline int request(FIXTURE_DATA(peers) *self, size_t len,
+			  uint32_t timeout_ms, uint64_t *tid)
+{
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+		      METHOD_TABLE, 7 + self->asked, len, 7);
+	rmpp_user_hdr(&self->msg)->grh_present = !!self->grh[0];
+	rmpp_user_hdr(&self->msg)->timeout_ms = timeout_ms;
+	if (len <= SEG)
+		rmpp_mad_bytes(&self->msg)[26] = 0;
+	if (rmpp_msg_write(self->fd, &self->msg) < 0)
+		return -EIO;
+	if (see(self, SOON) < 0)
+		return -ETIME;
+	*tid = be64toh(frame_mad(&self->seen)->tid);
+	return 0;
+}
+
+static inline int peer_acks(FIXTURE_DATA(peers) *self, uint64_t tid,
+			    uint32_t seg, uint32_t last)
+{
+	const struct rmpp_pkt pkt = { 1, RMPP_ACK, RMPP_ACTIVE, 0, seg, last };
+
+	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
+}
+
+#endif /* HWSIM_PEERS_H */

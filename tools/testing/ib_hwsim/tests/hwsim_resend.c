@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What is sent again, when, and how much of it a device that stands is given. */
+#include "hwsim_peers.h"
+
+/* Requests that nobody answers, written by the program itself. */
+static int retried_requests(FIXTURE_DATA(peers) *self, int n)
+{
+	struct umad_msg msg;
+	int i;
+
+	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE, 0);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = 1;
+	msg.hdr.retries = 0x7fffffff;
+	for (i = 0; i < n; i++) {
+		msg.mad.tid = htobe64(1000 + i);
+		if (msg_write(self->fd, &msg) != MSG_LEN)
+			return -EIO;
+	}
+	return 0;
+}
+
+/* An attempt for each of them would be put into the queue of a device that stands. */
+TEST_F(peers, attempts_do_not_pile_up_behind_a_slow_send_queue)
+{
+	int frames = 0;
+
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	ASSERT_EQ(0, retried_requests(self, 50));
+	while (see(self, WHILE) >= 0)
+		frames++;
+	TH_LOG("%d frames", frames);
+	EXPECT_LE(50, frames);
+	EXPECT_GE(50 + 10, frames);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	/* And on they go. */
+	for (frames = 0; frames < 100; frames++)
+		ASSERT_LE(0, see(self, SOON));
+}
+
+/*
+ * The last segment waits in line to be sent again, longer than its receiver may be
+ * silent, and meanwhile that repeats its ACK.
+ */
+TEST_F(peers, message_in_line_is_not_given_up)
+{
+	uint64_t start, tid;
+	int i, type, seen = 0;
+
+	/* A turn each takes them longer than what follows. */
+	ASSERT_EQ(0, retried_requests(self, 6000));
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+		      METHOD_TABLE, 7, 2 * SEG, 7);
+	rmpp_user_hdr(&self->msg)->grh_present = 0;
+	rmpp_user_hdr(&self->msg)->timeout_ms = 200;
+	rmpp_user_hdr(&self->msg)->retries = 1;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	do {
+		ASSERT_LE(0, see(self, SOON));
+		tid = be64toh(frame_mad(&self->seen)->tid);
+	} while ((uint32_t)tid != 7);
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	start = now_ms();
+	for (i = 1; now_ms() - start < 700;) {
+		if (now_ms() - start > i * 150) {
+			ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+			i++;
+		}
+		type = see(self, 1);
+		if (type < 0 || frame_mad(&self->seen)->tid != htobe64(tid))
+			continue;
+		TH_LOG("%d of %u, status %u, after %llu ms", type, self->pkt.seg,
+		       self->pkt.status, (unsigned long long)(now_ms() - start));
+		ASSERT_EQ(RMPP_DATA, type);
+		seen++;
+	}
+	EXPECT_LT(0, seen);
+}
+
+/* An answer of one segment to the n-th peer. */
+static int answer(FIXTURE_DATA(peers) *self, uint16_t peer, uint32_t tid,
+		  uint32_t retries)
+{
+	struct ib_user_mad_hdr *hdr;
+
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+		      METHOD_TABLE | METHOD_RESP, tid, SEG, tid);
+	hdr = rmpp_user_hdr(&self->msg);
+	hdr->lid = htobe16(PEER + peer);
+	hdr->grh_present = 0;
+	hdr->retries = retries;
+	return rmpp_msg_write(self->fd, &self->msg) < 0 ? -EIO : 0;
+}
+
+/* ms until something goes to the n-th peer, whatever goes to others. */
+static int ms_to_frame(FIXTURE_DATA(peers) *self, uint16_t peer)
+{
+	uint64_t start = now_ms();
+
+	while (now_ms() - start < SOON) {
+		if (see(self, SOON) >= 0 && self->seen.dlid == PEER + peer)
+			return now_ms() - start;
+	}
+	return -ETIME;
+}
+
+#define UNACKED	2000
+
+/*
+ * What one peer does not acknowledge is sent again for 8 s, and comes to more than
+ * there are turns. Another one's answer is lost once.
+ */
+TEST_F(peers, who_acknowledges_nothing_delays_no_other)
+{
+	uint64_t start = now_ms();
+	int i, ms;
+
+	for (i = 0; i < UNACKED; i++) {
+		ASSERT_EQ(0, answer(self, 0, 1 + i, 3));
+		while (see(self, 0) >= 0)
+			;
+	}
+	/* Until the first time-outs of all have come. */
+	while (now_ms() - start < 1500)
+		see(self, 1);
+	ASSERT_EQ(0, answer(self, 1, 1, 3));
+	ASSERT_LE(0, ms_to_frame(self, 1));
+	ms = ms_to_frame(self, 1);
+	TH_LOG("sent again after %d ms", ms);
+	EXPECT_LE(50, ms);
+	EXPECT_GE(400, ms);
+}
+
+/*
+ * Each rotation of the line takes them 4 s, which is no silence of the receiver; but
+ * without an end the line would grow with each message that is not acknowledged.
+ */
+TEST_F_TIMEOUT(peers, message_does_not_wait_in_line_for_ever, 60)
+{
+	uint64_t start = now_ms();
+	struct test_port port;
+	int i;
+
+	ASSERT_EQ(0, hwsim_umad(DEVICE, 1, "umad", port.node, sizeof(port.node)));
+	for (i = 0; i < 2 * UNACKED; i++)
+		ASSERT_EQ(0, answer(self, 0, 1 + i, 2));
+	while (umad_counter(&port, "rmpp_undelivered") < 2 * UNACKED &&
+	       now_ms() - start < 20000)
+		sleep_ms(100);
+	TH_LOG("%ld after %llu ms", umad_counter(&port, "rmpp_undelivered"),
+	       (unsigned long long)(now_ms() - start));
+	EXPECT_EQ(2 * UNACKED, umad_counter(&port, "rmpp_undelivered"));
+}
+
+/* It may not even have left: that is no silence of the receiver. */
+TEST_F(peers, segment_in_a_slow_send_queue_is_not_sent_again)
+{
+	const struct rmpp_pkt ack = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 1, 1 };
+
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	ASSERT_EQ(0, answer(self, 0, 1, 0));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	EXPECT_EQ(-ETIME, see(self, 3000));
+	/* Nor is it reported. */
+	EXPECT_EQ(-ETIME, rmpp_msg_read(self->fd, &self->got, HDR_NEW, 0));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, be64toh(frame_mad(&self->seen)->tid),
+			    &ack));
+	EXPECT_EQ(-ETIME, see(self, 3000));
+	EXPECT_EQ(-ETIME, rmpp_msg_read(self->fd, &self->got, HDR_NEW, 0));
+}
+
+/* However often the peer says that it has not seen the turn-around ACK. */
+TEST_F(peers, turn_around_ACKs_do_not_pile_up)
+{
+	int i, acks = 0;
+	uint64_t tid;
+
+	ASSERT_EQ(0, request(self, 2 * SEG, -1, &tid));
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+		while (see(self, 0) == RMPP_ACK)
+			acks++;
+	}
+	while (see(self, WHILE) == RMPP_ACK)
+		acks++;
+	TH_LOG("%d turn-around ACKs", acks);
+	EXPECT_LE(1, acks);
+	EXPECT_GE(4, acks);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	/* And whoever asks then gets one. */
+	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+}
+
+/* Answers of 20,000 bytes to a peer that acknowledges none, until there is no room. */
+static int answers_that_fit(FIXTURE_DATA(peers) *self, uint16_t peer)
+{
+	static uint32_t tid;
+	int i, ret = 1;
+
+	for (i = -1; ret > 0 && i < 100; i++) {
+		rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+			      METHOD_TABLE | METHOD_RESP, ++tid, 20000, tid);
+		rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + peer);
+		rmpp_user_hdr(&self->msg)->grh_present = 0;
+		ret = rmpp_msg_write(self->fd, &self->msg);
+	}
+	return ret == -ENOMEM ? i : -EIO;
+}
+
+/* A server that one of its clients has asked for much has answers for the others. */
+TEST_F(peers, no_peer_takes_all_that_may_be_sent)
+{
+	long bytes = rmpp_param_set("rmpp_send_bytes", 500000);
+	int first, second, third;
+
+	ASSERT_LT(0, bytes);
+	first = answers_that_fit(self, 0);
+	second = answers_that_fit(self, 1);
+	third = answers_that_fit(self, 2);
+	rmpp_param_set("rmpp_send_bytes", bytes);
+	TH_LOG("%d, %d, %d answers", first, second, third);
+	EXPECT_EQ(12, first);
+	EXPECT_EQ(12, second);
+	EXPECT_EQ(0, third);
+}
+
+/* Each is read as timed out while it waits to be sent. */
+TEST_F(peers, sends_count_until_they_have_left)
+{
+	long max = rmpp_param_set("max_sends", 8);
+	struct umad_msg msg, got;
+	int i, ret = MSG_LEN;
+
+	ASSERT_LT(0, max);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE, 0);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = 1;
+	for (i = 0; i < 50 && ret == MSG_LEN; i++) {
+		msg.mad.tid = htobe64(i);
+		ret = msg_write(self->fd, &msg);
+		if (ret == MSG_LEN)
+			EXPECT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &got, SOON));
+	}
+	rmpp_param_set("max_sends", max);
+	TH_LOG("%d requests", i);
+	EXPECT_EQ(-ENOBUFS, ret);
+	EXPECT_LE(8, i);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+}
+
+TEST_HARNESS_MAIN
