@@ -70,6 +70,7 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
 			  const struct rmpp_packet *packet);
 bool umad_rmpp_wants_turn(const struct umad_send *send);
+bool umad_rmpp_turn_done(struct umad_send *send);
 void umad_rmpp_turn_around(struct umad_send *send);
 void umad_rmpp_tx_turn_again(struct umad_send *send);
 void umad_rmpp_tx_answered(struct umad_send *send);

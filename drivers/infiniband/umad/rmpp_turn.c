@@ -4,6 +4,7 @@
 #include "rmpp_send.h"
 
 #include <linux/errno.h>
+#include <linux/limits.h>
 #include <linux/time64.h>
 #include "agent.h"
 #include "device.h"
@@ -14,10 +15,11 @@
 /* One that could not be posted is tried again after so long. */
 #define TURN_AGAIN	(100 * NSEC_PER_MSEC)
 /*
- * Of one message in the send queue: its receiver may ask for them as fast as it likes,
- * and uses one up each time.
+ * Of one message in the send queue: its receiver may ask for them as fast as it likes.
+ * Each time it uses one up, and without one a response is lost: then more, as many as
+ * segments may be there.
  */
-#define TURNS_MAX	4
+#define REPEATS_MAX	4
 
 /**
  * umad_rmpp_wants_turn() - is a turn-around ACK due because there is no placeholder?
@@ -31,6 +33,24 @@ bool umad_rmpp_wants_turn(const struct umad_send *send)
 {
 	return umad_rmpp_tx_is_active(send) && send->txn.state == UMAD_TXN_WAIT &&
 	       !send->waiting && !send->rmpp->answered;
+}
+
+/**
+ * umad_rmpp_turn_done() - a turn-around ACK has left ib_core
+ * @send: with a message, of which ib_core has nothing else that ends in send_done()
+ *
+ * Context: process, &umad_file.lock held.
+ * Return: true if the next one was put off, and is due.
+ */
+bool umad_rmpp_turn_done(struct umad_send *send)
+{
+	struct umad_rmpp_tx *tx = send->rmpp;
+
+	tx->turns--;
+	if (tx->turn_at == U64_MAX || !umad_rmpp_wants_turn(send))
+		return false;
+	tx->turn_at = U64_MAX;
+	return true;
 }
 
 /**
@@ -56,7 +76,7 @@ void umad_rmpp_turn_around(struct umad_send *send)
 	memcpy(mad, tx->head, tx->layout.hdr);
 	rmpp_format((struct ib_rmpp_mad *)mad, &packet);
 	spin_lock(&send->file->lock);
-	if (tx->turns < TURNS_MAX) {
+	if (tx->turns < (send->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX)) {
 		tx->turns++;
 		ret = 0;
 	}

@@ -109,11 +109,14 @@ static u32 send_limit(const struct rmpp_tx *tx)
 
 /*
  * The segment before the hole has arrived, and makes the receiver say where it stands.
- * But to one that has it all, and has forgotten it since, a first one begins a message.
+ * But to one that may have it all, and has forgotten it since, a first one begins a
+ * message.
  */
 static bool may_probe(const struct rmpp_tx *tx, u64 now)
 {
-	return tx->una > 2 || (tx->una == 2 && now - tx->heard_at < WAIT_MAX);
+	if (tx->una == 2 && tx->next > tx->segs)
+		return now - tx->heard_at < WAIT_MAX;
+	return tx->una > 1;
 }
 
 static void post(struct rmpp_tx *tx, u64 now)
@@ -537,7 +540,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_waited);
  */
 u64 rmpp_tx_wait_deadline(const struct rmpp_tx *tx, u64 since)
 {
-	return max(since + WAIT_MAX - tx->waited,
+	return max(max(since, tx->progress_at) + WAIT_MAX - tx->waited,
 		   tx->progress_at + tx->patience);
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_wait_deadline);

@@ -66,7 +66,7 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	struct umad_stats *stats = &send->file->port->stats;
 	struct umad_file *file = send->file;
 	bool ok = status == IB_WC_SUCCESS;
-	bool finish = false, flushed;
+	bool finish = false, turn = false, flushed;
 	ktime_t took;
 
 	spin_lock(&file->lock);
@@ -87,15 +87,16 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 		umad_pace_took(&file->port->pace, ktime_to_ns(took));
 		attempt_done(send);
 	}
-	/* Of a message all that ends here is a turn-around ACK. */
 	if (send->rmpp)
-		send->rmpp->turns--;
+		turn = umad_rmpp_turn_done(send);
 	if (!ok && !flushed)
 		umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
 	spin_unlock(&file->lock);
 
 	if (finish)
 		umad_send_finish(send);
+	if (turn)
+		umad_rmpp_turn_around(send);
 	umad_post_free(buf, send->ah);
 	umad_send_put(send);
 }

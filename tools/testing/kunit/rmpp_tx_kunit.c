@@ -234,7 +234,6 @@ static void wait_for_a_turn_costs_no_patience(struct kunit *test)
 	u64 due;
 
 	open_window(test);
-	ack(env, 10, 65);
 	due = rmpp_tx_deadline(&env->tx);
 	KUNIT_EXPECT_FALSE(test, rmpp_tx_will_resend(&env->tx, due - 1));
 	KUNIT_EXPECT_TRUE(test, rmpp_tx_will_resend(&env->tx, due));
@@ -270,6 +269,20 @@ static void waits_have_an_end(struct kunit *test)
 	}
 	KUNIT_EXPECT_GE(test, 10000 * MS, env->now - begun);
 	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+}
+
+/* What was acknowledged while it waited counts. */
+static void wait_begins_with_the_last_progress(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+	u64 since;
+
+	open_window(test);
+	since = env->now;
+	env->now += 9000 * MS;
+	ack(env, 10, 65);
+	KUNIT_EXPECT_EQ(test, rmpp_tx_wait_deadline(&env->tx, since),
+			env->now + 8000 * MS);
 }
 
 /* Its receiver, if it had all, does not know any more that it had. */
@@ -350,6 +363,22 @@ static void no_first_segment_after_a_long_silence(struct kunit *test)
 	}
 	KUNIT_EXPECT_LE(test, 3u, late);
 	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+}
+
+/* It cannot have it all: whatever it has, a probe alone makes an in-tree one say so. */
+static void probe_of_the_middle_after_a_long_silence(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+	u64 begun;
+
+	rmpp_tx_init(&env->tx, SEGS, 1, 2000, 9, env->now);
+	drain(env);
+	begun = env->now;
+	KUNIT_EXPECT_EQ(test, ack(env, 1, 65), 64u);
+	while (env->now - begun < 12000 * MS)
+		expire(env);
+	KUNIT_EXPECT_EQ(test, drain(env), 2u);
+	KUNIT_EXPECT_EQ(test, env->last, 1u);
 }
 
 /* All was acknowledged, and the window closed: ask until it opens. */
@@ -528,11 +557,13 @@ static struct kunit_case rmpp_tx_cases[] = {
 	KUNIT_CASE(posted_does_not_time_out),
 	KUNIT_CASE(wait_for_a_turn_costs_no_patience),
 	KUNIT_CASE(waits_have_an_end),
+	KUNIT_CASE(wait_begins_with_the_last_progress),
 	KUNIT_CASE(wait_for_long_costs_patience),
 	KUNIT_CASE(timer_too_soon),
 	KUNIT_CASE(time_out_sends_hole_and_probe),
 	KUNIT_CASE(no_probe_before_the_first_ack),
 	KUNIT_CASE(no_first_segment_after_a_long_silence),
+	KUNIT_CASE(probe_of_the_middle_after_a_long_silence),
 	KUNIT_CASE(closed_window_is_asked_about),
 	KUNIT_CASE(silence_ends_it),
 	KUNIT_CASE(timer_with_an_older_clock),
