@@ -225,7 +225,7 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	ret = add_cdev(port, &port->dev, &port->cdev, umad_devt(port->index),
 		       "umad", &umad_fops);
 	if (ret)
-		goto err_ida;
+		goto err_files;
 	if (port->has_issm) {
 		ret = add_cdev(port, &port->sm_dev, &port->sm_cdev,
 			       issm_devt(port->index), "issm", &umad_issm_fops);
@@ -237,10 +237,13 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 
 err_cdev:
 	remove_cdev(&port->dev, &port->cdev);
-	/* Whoever was quick enough to open it will not be told of a removal. */
+err_files:
+	/*
+	 * Whoever was quick enough to open it will not be told of a removal; nor if
+	 * cdev_device_add() has failed, as it may after that.
+	 */
 	shut_files(port);
 	kill_files(port);
-err_ida:
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);
 	return ERR_PTR(ret);
