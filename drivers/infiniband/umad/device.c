@@ -175,10 +175,11 @@ static void remove_cdev(struct device *dev, struct cdev *cdev)
  * shut before the first is killed, so that an address that is being resolved is
  * waited for once, and not for each of them.
  */
-static void shut_files(struct umad_port *port)
+static void port_shut(struct umad_port *port)
 {
 	struct umad_file *file;
 
+	umad_issm_kill(port);
 	umad_gate_shut(&port->gate);
 	mutex_lock(&port->files_lock);
 	list_for_each_entry(file, &port->files, port_node)
@@ -242,7 +243,7 @@ err_files:
 	 * Whoever was quick enough to open it will not be told of a removal; nor if
 	 * cdev_device_add() has failed, as it may after that.
 	 */
-	shut_files(port);
+	port_shut(port);
 	kill_files(port);
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);
@@ -253,24 +254,18 @@ err_free:
 }
 
 /*
- * The RDMA device goes away. First nobody new comes in, to any port; then who
- * is inside leaves, and what is left behind is taken down; no step waits for a
- * process, only for work of the kernel's own.
+ * The RDMA device goes away, and the port is shut. Its nodes and its folder go only
+ * now: whoever reads their directories, into a page that does not come, keeps their
+ * lock, and the driver core and debugfs wait for that, but not with the device in use.
+ * Nothing else waits for a process, only for work of the kernel's own.
  */
-static void port_shut(struct umad_port *port)
+static void port_remove(struct umad_port *port)
 {
 	umad_debugfs_remove_port(port);
 	if (port->has_issm)
 		remove_cdev(&port->sm_dev, &port->sm_cdev);
 	/* The port outlives this put: the caller has a reference. */
 	remove_cdev(&port->dev, &port->cdev);
-
-	umad_issm_kill(port);
-	shut_files(port);
-}
-
-static void port_remove(struct umad_port *port)
-{
 	kill_files(port);
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);

@@ -152,6 +152,8 @@ void umad_file_destroy(struct umad_file *file)
 		umad_file_kill(file);
 		umad_gate_leave(&port->gate);
 	}
+	/* Others that close theirs wait behind the mutex with their agents shut. */
+	umad_file_shut(file);
 	mutex_lock(&port->files_lock);
 	/*
 	 * Who has closed the gate may not have come to this file yet, and will

@@ -161,7 +161,7 @@ void umad_debugfs_add_port(struct umad_port *port)
  * umad_debugfs_remove_port() - stop showing a port
  * @port: that was shown; who has a file of it open keeps a reference
  *
- * Context: process; sleeps, but never for user space.
+ * Context: process; sleeps for who opens a file, or reads the folder.
  */
 void umad_debugfs_remove_port(struct umad_port *port)
 {
