@@ -24,7 +24,7 @@ PLANS = {
     "agent.c": ["abi", "kunit", "life"],
     "again.c": ["kunit", "transfer", "bounds", "hwsim"],
     "ah.c": ["transfer", "hwsim", "kunit"],
-    "charge.c": ["transfer", "kunit", "bounds"],
+    "charge.c": ["transfer", "kunit", "race", "bounds"],
     "charge.h": ["transfer", "bounds"],
     "device.c": ["abi", "hwsim", "life"],
     "file.c": ["abi", "kunit", "life"],
