@@ -219,8 +219,9 @@ static int answers_that_fit(FIXTURE_DATA(peers) *self, uint16_t peer)
 	int i, ret = 1;
 
 	for (i = -1; ret > 0 && i < 100; i++) {
+		tid++;
 		rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
-			      METHOD_TABLE | METHOD_RESP, ++tid, 20000, tid);
+			      METHOD_TABLE | METHOD_RESP, tid, 20000, tid);
 		rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + peer);
 		rmpp_user_hdr(&self->msg)->grh_present = 0;
 		ret = rmpp_msg_write(self->fd, &self->msg);
