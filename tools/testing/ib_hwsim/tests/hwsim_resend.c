@@ -2,6 +2,14 @@
 /* What is sent again, when, and how much of it a device that stands is given. */
 #include "hwsim_peers.h"
 
+/* That nobody acknowledges; UMAD_UNACKED says how many on a slow kernel. */
+static int unacked(void)
+{
+	const char *text = getenv("UMAD_UNACKED");
+
+	return text ? atoi(text) : 2000;
+}
+
 /* Requests that nobody answers, written by the program itself. */
 static int retried_requests(FIXTURE_DATA(peers) *self, int n)
 {
@@ -48,7 +56,7 @@ TEST_F(peers, message_in_line_is_not_given_up)
 	int i, type, seen = 0;
 
 	/* A turn each takes them longer than what follows. */
-	ASSERT_EQ(0, retried_requests(self, 6000));
+	ASSERT_EQ(0, retried_requests(self, 3 * unacked()));
 	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
 		      METHOD_TABLE, 7, 2 * SEG, 7);
 	rmpp_user_hdr(&self->msg)->grh_present = 0;
@@ -102,14 +110,6 @@ static int ms_to_frame(FIXTURE_DATA(peers) *self, uint16_t peer)
 			return now_ms() - start;
 	}
 	return -ETIME;
-}
-
-/* Answers that nobody acknowledges; UMAD_UNACKED says how many on a slow kernel. */
-static int unacked(void)
-{
-	const char *text = getenv("UMAD_UNACKED");
-
-	return text ? atoi(text) : 2000;
 }
 
 /*
