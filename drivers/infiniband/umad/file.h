@@ -48,7 +48,7 @@ struct umad_port;
  * @armed: when @deadline_work will run, or KTIME_MAX
  * @again: what waits for its turn to be sent again
  * @rmpp: messages of several segments
- * @held_sends: sends that exist, and reports of sends in @rxq
+ * @held_sends: sends that exist and are not late, and reports of sends in @rxq
  * @reserve: for what cannot be charged to @memcg at once
  * @rxq: what read() will return, has its own lock
  */

@@ -171,11 +171,14 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 		if (old == UMAD_TXN_LATE) {
 			timerqueue_del(&send->agent->late, &send->late_node);
 			send->agent->late_count--;
+			atomic_inc(&file->held_sends);
 		}
 		umad_send_stop_waiting(send);
 	} else if (old != UMAD_TXN_LATE && send->txn.state == UMAD_TXN_LATE) {
 		timerqueue_add(&send->agent->late, &send->late_node);
 		send->agent->late_count++;
+		/* Few may be late, and they are not what the program waits for. */
+		atomic_dec(&file->held_sends);
 	}
 	return action;
 }
