@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * /sys/kernel/debug/ib_hwsim/hwsimN/ and its portP/: what a person or a test can
- * see of a device or a port, and do to it by hand. README.rst lists the files. Those of rules and
- * chance, of failing verbs and of the capture are made elsewhere.
+ * see of a device or a port, and do to it by hand. README.rst lists the files.
+ * Those of rules and chance, of failing verbs and of the capture are made
+ * elsewhere.
  *
  * A file is removed before what it is about, and that waits for its users.
  */
