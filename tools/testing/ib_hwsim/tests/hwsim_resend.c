@@ -46,43 +46,56 @@ TEST_F(peers, attempts_do_not_pile_up_behind_a_slow_send_queue)
 		ASSERT_LE(0, see(self, SOON));
 }
 
+/* Waits for it to be sent, whatever else is; its TID on the wire, or 0. */
+static uint64_t see_segment(FIXTURE_DATA(peers) *self, uint32_t tid, uint32_t seg)
+{
+	while (see(self, SOON) >= 0) {
+		if ((uint32_t)be64toh(frame_mad(&self->seen)->tid) == tid &&
+		    self->pkt.seg == seg)
+			return be64toh(frame_mad(&self->seen)->tid);
+	}
+	return 0;
+}
+
 /*
- * The last segment waits in line to be sent again, longer than its receiver may be
- * silent, and meanwhile that repeats its ACK.
+ * The last segment waits in line to be sent again, behind all requests and longer than
+ * its receiver may be silent; meanwhile that repeats its ACK.
  */
 TEST_F(peers, message_in_line_is_not_given_up)
 {
-	uint64_t start, tid;
-	int i, type, seen = 0;
+	uint64_t start, tid, again = 0;
+	int i, type;
 
 	/* A turn each takes them longer than what follows. */
-	ASSERT_EQ(0, retried_requests(self, 3 * unacked()));
+	ASSERT_EQ(0, retried_requests(self, unacked()));
 	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
 		      METHOD_TABLE, 7, 2 * SEG, 7);
 	rmpp_user_hdr(&self->msg)->grh_present = 0;
-	rmpp_user_hdr(&self->msg)->timeout_ms = 200;
+	rmpp_user_hdr(&self->msg)->timeout_ms = 50;
 	rmpp_user_hdr(&self->msg)->retries = 1;
 	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
-	do {
-		ASSERT_LE(0, see(self, SOON));
-		tid = be64toh(frame_mad(&self->seen)->tid);
-	} while ((uint32_t)tid != 7);
+	tid = see_segment(self, 7, 1);
+	ASSERT_NE(0, tid);
 	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	ASSERT_EQ(tid, see_segment(self, 7, 2));
 	start = now_ms();
-	for (i = 1; now_ms() - start < 700;) {
-		if (now_ms() - start > i * 150) {
+	/* How long the line takes is a matter of the machine. */
+	for (i = 1; !again && now_ms() - start < 7000;) {
+		/* A third one would tell of a loss. */
+		if (i < 3 && now_ms() - start > i * 40) {
 			ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
 			i++;
 		}
 		type = see(self, 1);
 		if (type < 0 || frame_mad(&self->seen)->tid != htobe64(tid))
 			continue;
-		TH_LOG("%d of %u, status %u, after %llu ms", type, self->pkt.seg,
-		       self->pkt.status, (unsigned long long)(now_ms() - start));
-		ASSERT_EQ(RMPP_DATA, type);
-		seen++;
+		again = now_ms() - start;
+		TH_LOG("type %d of %u, status %u, after %llu ms", type, self->pkt.seg,
+		       self->pkt.status, (unsigned long long)again);
+		EXPECT_EQ(RMPP_DATA, type);
 	}
-	EXPECT_LT(0, seen);
+	/* Turns are 100 us apart, or more; not each request may be in line. */
+	EXPECT_LT(unacked() / 20, again);
 }
 
 /* An answer of one segment to the n-th peer. */
@@ -152,7 +165,7 @@ TEST_F_TIMEOUT(peers, message_does_not_wait_in_line_for_ever, 120)
 		ASSERT_EQ(0, answer(self, 0, 1 + i, 2));
 	start = now_ms();
 	while (umad_counter(&port, "rmpp_undelivered") < n &&
-	       now_ms() - start < 20000)
+	       now_ms() - start < 60000)
 		sleep_ms(100);
 	TH_LOG("%ld after %llu ms", umad_counter(&port, "rmpp_undelivered"),
 	       (unsigned long long)(now_ms() - start));
