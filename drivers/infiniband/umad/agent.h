@@ -11,7 +11,6 @@
 
 struct ib_mad_agent;
 struct umad_file;
-struct umad_reg;
 
 /**
  * struct umad_agent - one registered agent
@@ -62,16 +61,9 @@ enum umad_agent_kind {
 	UMAD_AGENT_RMPP,
 };
 
-struct umad_agent *umad_agent_create(struct umad_file *file,
-				     const struct umad_reg *reg, u32 *id);
-int umad_agent_publish(struct umad_file *file, u32 id,
-		       struct umad_agent *agent, bool pkey_hdr);
-int umad_agent_unregister(struct umad_file *file, u32 id,
-			  struct umad_agent *unpublished);
 enum umad_agent_kind umad_agent_kind(struct umad_file *file, u32 id);
 struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id);
 void umad_agent_leave(struct umad_agent *agent);
 void umad_agent_shut(struct umad_agent *agent);
-void umad_agent_destroy(struct umad_agent *agent);
 
 #endif /* UMAD_AGENT_H */

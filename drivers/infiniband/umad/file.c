@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include "agent.h"
 #include "device.h"
+#include "register.h"
 #include "send.h"
 
 static unsigned long recv_budget = 64UL << 20;

@@ -7,8 +7,8 @@
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/uaccess.h>
-#include "agent.h"
 #include "device.h"
+#include "register.h"
 
 /* Register, tell the caller the id, and only then let the agent be used. */
 static int register_agent(struct umad_file *file, const struct umad_reg *reg,

@@ -5,14 +5,6 @@
 struct ib_mad_agent;
 struct ib_mad_recv_wc;
 struct ib_mad_send_buf;
-struct ib_user_mad_hdr;
-struct umad_agent;
-union ib_gid;
-
-int umad_recv_hdr(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
-		  struct ib_user_mad_hdr *hdr);
-int umad_recv_sgid(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
-		   union ib_gid *sgid);
 
 void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 		       struct ib_mad_recv_wc *wc);

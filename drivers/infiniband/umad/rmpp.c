@@ -12,7 +12,7 @@
 #include "file.h"
 #include "post.h"
 #include "queues.h"
-#include "recv.h"
+#include "recv_hdr.h"
 #include "rmpp_addr.h"
 #include "rmpp_recv.h"
 #include "rmpp_send.h"

@@ -12,7 +12,7 @@
 #include "charge.h"
 #include "device.h"
 #include "file.h"
-#include "recv.h"
+#include "recv_hdr.h"
 #include "rmpp_limits.h"
 #include "rmpp_peer.h"
 #include "rmpp_send.h"

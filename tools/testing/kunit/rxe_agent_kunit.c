@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "device.h"
 #include "file.h"
+#include "register.h"
 #include "rxe_peer.h"
 #include "send.h"
 

@@ -11,6 +11,7 @@
 #include "device.h"
 #include "file.h"
 #include "gate.h"
+#include "register.h"
 #include "rxe_peer.h"
 #include "send.h"
 

@@ -6,6 +6,7 @@
 #include <linux/string.h>
 #include "agent.h"
 #include "file.h"
+#include "register.h"
 #include "rxe_peer.h"
 #include "send.h"
 

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Agents come and go. */
+#include <linux/types.h>
+#include "register.h"
+
+#include <kunit/visibility.h>
+#include <linux/err.h>
+#include <linux/log2.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include "agent.h"
+#include "device.h"
+#include "file.h"
+#include "hdr.h"
+#include "post.h"
+#include "recv.h"
+#include "rmpp_recv.h"
+#include "send.h"
+
+/* ib_core's recv_queue_size, if nobody tells. */
+#define RECV_QUEUE_DEFAULT	512
+
+/*
+ * ib_core is told of no RMPP, so that it hands up each segment as it came and
+ * takes each send as one MAD; then what it would have checked is checked here.
+ */
+static int check_reg(struct umad_port *port, const struct umad_reg *reg)
+{
+	bool user_rmpp = reg->flags & IB_USER_MAD_USER_RMPP;
+
+	if (reg->qpn ? !rdma_cap_ib_cm(port->ib_dev, port->port_num) :
+		       !rdma_cap_ib_smi(port->ib_dev, port->port_num))
+		return -EPROTONOSUPPORT;
+	if (reg->rmpp_version && reg->rmpp_version != IB_MGMT_RMPP_VERSION)
+		return -EINVAL;
+	if (!reg->req.mgmt_class)
+		return user_rmpp ? -EINVAL : 0;
+	if (reg->rmpp_version && !ib_is_mad_class_rmpp(reg->req.mgmt_class))
+		return -EINVAL;
+	return 0;
+}
+
+static int take_slot(struct umad_file *file, struct umad_agent *agent)
+{
+	int ret = -EPIPE;
+	u32 id;
+
+	spin_lock(&file->lock);
+	if (file->dead)
+		goto out;
+	ret = -ENOMEM;
+	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
+		if (file->agent[id])
+			continue;
+		agent->id = id;
+		file->agent[id] = agent;
+		ret = 0;
+		break;
+	}
+out:
+	spin_unlock(&file->lock);
+	return ret;
+}
+
+static void free_slot(struct umad_file *file, struct umad_agent *agent)
+{
+	spin_lock(&file->lock);
+	file->agent[agent->id] = NULL;
+	spin_unlock(&file->lock);
+}
+
+static struct umad_agent *agent_alloc(struct umad_file *file,
+				      const struct umad_reg *reg)
+{
+	struct umad_agent *agent;
+
+	agent = kzalloc(sizeof(*agent), GFP_KERNEL_ACCOUNT);
+	if (!agent)
+		return NULL;
+	agent->file = file;
+	agent->rmpp = reg->rmpp_version;
+	agent->kernel_rmpp = reg->rmpp_version &&
+			     !(reg->flags & IB_USER_MAD_USER_RMPP);
+	umad_gate_init(&agent->gate);
+	INIT_LIST_HEAD(&agent->sends);
+	timerqueue_init_head(&agent->late);
+	INIT_LIST_HEAD(&agent->receivers);
+	return agent;
+}
+
+/*
+ * Of the port's receive queue three quarters may be promised to RMPP senders.
+ * Who tells its depth is the queue pair itself, and some (rxe) tell the ring
+ * they made of it: one less than a power of two, the next after the depth.
+ */
+static u32 receive_credit(struct ib_qp *qp)
+{
+	struct ib_qp_init_attr init = {};
+	struct ib_qp_attr attr = {};
+	u32 depth;
+
+	if (ib_query_qp(qp, &attr, IB_QP_CAP, &init) || !attr.cap.max_recv_wr)
+		attr.cap.max_recv_wr = RECV_QUEUE_DEFAULT;
+	depth = attr.cap.max_recv_wr;
+	if (is_power_of_2(depth + 1))
+		depth = (depth + 1) / 2;
+	return max(depth / 4 * 3, 1U);
+}
+
+static int agent_register(struct umad_agent *agent,
+			  const struct umad_reg *reg)
+{
+	struct umad_port *port = agent->file->port;
+	struct ib_mad_reg_req req = reg->req;
+	struct ib_mad_agent *core;
+	int ret;
+
+	ret = check_reg(port, reg);
+	if (ret)
+		return ret;
+
+	core = ib_register_mad_agent(port->ib_dev, port->port_num,
+				     reg->qpn ? IB_QPT_GSI : IB_QPT_SMI,
+				     req.mgmt_class ? &req : NULL, 0,
+				     umad_send_handler, umad_recv_handler,
+				     agent, 0);
+	if (IS_ERR(core))
+		return PTR_ERR(core);
+	umad_tids_add(&agent->tid, core->hi_tid);
+	WRITE_ONCE(agent->core, core);
+	if (!READ_ONCE(port->rmpp_credit))
+		WRITE_ONCE(port->rmpp_credit, receive_credit(core->qp));
+	return 0;
+}
+
+/**
+ * umad_agent_create() - register an agent whose id nobody knows yet
+ * @file: that is to have it
+ * @reg: what the caller asks for, @qpn and @flags checked
+ * @id: set on success
+ *
+ * It receives from now on. Hand its id to the caller, then publish it, or
+ * unregister it.
+ * Context: process; sleeps; hold no lock.
+ * Return: the agent; @id and the pointer are good for umad_agent_publish()
+ * and umad_agent_unregister() only, the agent itself may be gone when the RDMA
+ * device is. Or -EPIPE when the device is gone, -ENOMEM when all ids are taken,
+ * or what is against it, here or in ib_core: -EINVAL, -EPROTONOSUPPORT, -ENOMEM.
+ */
+struct umad_agent *umad_agent_create(struct umad_file *file,
+				     const struct umad_reg *reg, u32 *id)
+{
+	struct umad_port *port = file->port;
+	struct umad_agent *agent;
+	int ret = -EPIPE;
+
+	/* Outside the gate: it is charged, and the cgroup may have to reclaim. */
+	agent = agent_alloc(file, reg);
+	if (!agent)
+		return ERR_PTR(-ENOMEM);
+	if (!umad_gate_enter(&port->gate))
+		goto err_free;
+	ret = take_slot(file, agent);
+	if (ret)
+		goto err_leave;
+	ret = agent_register(agent, reg);
+	if (ret)
+		goto err_slot;
+	*id = agent->id;
+	umad_gate_leave(&port->gate);
+	return agent;
+
+err_slot:
+	free_slot(file, agent);
+err_leave:
+	umad_gate_leave(&port->gate);
+err_free:
+	kfree(agent);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_agent_create);
+
+/**
+ * umad_agent_publish() - the caller knows the agent's id, let it be used
+ * @file: that has it
+ * @id: of the agent
+ * @agent: as umad_agent_create() returned it; compared, not followed
+ * @pkey_hdr: if this is the file's first agent, it fixes the header to the
+ *	layout with the P_Key index
+ *
+ * Context: process; takes &umad_file.lock; does not sleep.
+ * Return: 0, or -EPIPE when the device has gone and taken it.
+ */
+int umad_agent_publish(struct umad_file *file, u32 id,
+		       struct umad_agent *agent, bool pkey_hdr)
+{
+	int ret = -EPIPE;
+
+	spin_lock(&file->lock);
+	if (file->agent[id] == agent) {
+		agent->published = true;
+		if (!file->used && pkey_hdr)
+			WRITE_ONCE(file->pkey_hdr, true);
+		file->used = true;
+		ret = 0;
+	}
+	spin_unlock(&file->lock);
+	return ret;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_agent_publish);
+
+/**
+ * umad_agent_unregister() - take an agent from its file
+ * @file: that has it
+ * @id: of the agent, any number
+ * @unpublished: NULL for an agent that the caller knows; or the one that
+ *	umad_agent_create() returned and nobody came to know
+ *
+ * Its outstanding sends end in silence; what it has received stays readable.
+ * Context: process; sleeps, but never for user space; hold no lock.
+ * Return: 0, or -EINVAL when there is no such agent.
+ */
+int umad_agent_unregister(struct umad_file *file, u32 id,
+			  struct umad_agent *unpublished)
+{
+	struct umad_agent *agent;
+
+	if (id >= UMAD_MAX_AGENTS || !umad_gate_enter(&file->port->gate))
+		return -EINVAL;
+	id = array_index_nospec(id, UMAD_MAX_AGENTS);
+
+	spin_lock(&file->lock);
+	agent = file->agent[id];
+	if (agent && (unpublished ? agent == unpublished : agent->published))
+		file->agent[id] = NULL;
+	else
+		agent = NULL;
+	spin_unlock(&file->lock);
+
+	if (agent)
+		umad_agent_destroy(agent);
+	umad_gate_leave(&file->port->gate);
+	return agent ? 0 : -EINVAL;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_agent_unregister);
+
+/**
+ * umad_agent_destroy() - unregister an agent that is in no slot any more
+ * @agent: consumed; the RDMA device is kept by the caller
+ *
+ * Context: process; sleeps, but never for user space; hold no spinlock.
+ */
+void umad_agent_destroy(struct umad_agent *agent)
+{
+	spin_lock(&agent->file->lock);
+	umad_agent_shut(agent);
+	spin_unlock(&agent->file->lock);
+
+	/*
+	 * Writers inside finish their post, and so do the works of deadlines:
+	 * these enter for each send that they deal with.
+	 */
+	umad_gate_wait(&agent->gate);
+	umad_send_cancel_all(agent);
+	umad_rmpp_rx_cancel_all(agent);
+	/* Waits for the handlers; a send of ours left in ib_core is flushed. */
+	umad_tids_del(&agent->tid);
+	ib_unregister_mad_agent(agent->core);
+	WARN_ON_ONCE(!list_empty(&agent->sends));
+	kfree(agent);
+}
