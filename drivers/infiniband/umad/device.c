@@ -5,13 +5,21 @@
 #include <linux/fs.h>
 #include <linux/idr.h>
 #include <linux/kdev_t.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include "cdev.h"
+#include "debugfs.h"
 #include "file.h"
 #include "issm.h"
-#include "main.h"
+#include "port.h"
 #include "sysfs.h"
 #include "umad_compat.h"
+
+static bool issm_all;
+module_param(issm_all, bool, 0444);
+MODULE_PARM_DESC(issm_all,
+		 "Make issm devices on ports without a subnet management interface too (default: no)");
 
 /* The device numbers the ABI fixes, and where the others begin. */
 #define UMAD_MAJOR		231
@@ -24,6 +32,9 @@ static const dev_t fixed_base = MKDEV(UMAD_MAJOR, 0);
 static dev_t dynamic_base;
 
 static DEFINE_IDA(port_ida);
+
+static struct ib_client umad_client;
+static struct ib_client issm_client;
 
 /**
  * struct umad_device - the ports of one RDMA device
@@ -78,57 +89,6 @@ static dev_t issm_devt(int index)
 		return fixed_base + UMAD_FIXED_MINORS + index;
 	return dynamic_base + UMAD_DYNAMIC_MINORS + (index - UMAD_FIXED_MINORS);
 }
-
-static void port_release(struct kref *kref)
-{
-	struct umad_port *port = container_of(kref, struct umad_port, kref);
-
-	umad_pace_destroy(&port->pace);
-	kfree(port);
-}
-
-/**
- * umad_port_get() - take a reference
- * @port: to be kept
- *
- * Context: any.
- */
-void umad_port_get(struct umad_port *port)
-{
-	kref_get(&port->kref);
-}
-
-/**
- * umad_port_put() - drop a reference
- * @port: consumed
- *
- * Context: any.
- */
-void umad_port_put(struct umad_port *port)
-{
-	kref_put(&port->kref, port_release);
-}
-EXPORT_SYMBOL_IF_KUNIT(umad_port_put);
-
-/**
- * umad_port_find() - the port of a device, for tests
- * @ib_dev: kept by the caller, and not about to be removed
- * @port_num: of @ib_dev
- *
- * Context: process.
- * Return: the port with a reference, or NULL.
- */
-struct umad_port *umad_port_find(struct ib_device *ib_dev, u32 port_num)
-{
-	struct umad_device *device = ib_get_client_data(ib_dev, &umad_client);
-	struct umad_port *port = device ? xa_load(&device->ports, port_num) :
-					  NULL;
-
-	if (port)
-		umad_port_get(port);
-	return port;
-}
-EXPORT_SYMBOL_IF_KUNIT(umad_port_find);
 
 static void port_dev_release(struct device *dev)
 {
@@ -214,7 +174,7 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	port->index = ret;
 	port->ib_dev = ib_dev;
 	port->port_num = port_num;
-	port->has_issm = umad_issm_all || rdma_cap_ib_smi(ib_dev, port_num);
+	port->has_issm = issm_all || rdma_cap_ib_smi(ib_dev, port_num);
 	kref_init(&port->kref);
 	umad_gate_init(&port->gate);
 	mutex_init(&port->files_lock);
@@ -284,15 +244,11 @@ static void device_free(struct umad_device *device)
 	kfree(device);
 }
 
-/**
- * umad_device_add() - ib_core shows a device
- * @ib_dev: the device
- *
- * Context: process; may sleep. The add callback of the "umad" client.
- * Return: 0; -EOPNOTSUPP when no port carries MADs; -ENOMEM; -ENOSPC when
- * there are UMAD_MAX_PORTS ports already; errors of the driver core.
+/*
+ * Of the "umad" client. Fails with -EOPNOTSUPP when no port carries MADs, and with
+ * -ENOSPC when there are UMAD_MAX_PORTS ports already.
  */
-int umad_device_add(struct ib_device *ib_dev)
+static int device_add_ports(struct ib_device *ib_dev)
 {
 	struct umad_device *device;
 	struct umad_port *port;
@@ -331,14 +287,7 @@ err_ports:
 	return ret;
 }
 
-/**
- * umad_device_remove() - ib_core takes a device away
- * @ib_dev: the device, not to be touched after the return
- * @client_data: what umad_device_add() has set
- *
- * Context: process; may sleep. The remove callback of the "umad" client.
- */
-void umad_device_remove(struct ib_device *ib_dev, void *client_data)
+static void device_remove_ports(struct ib_device *ib_dev, void *client_data)
 {
 	device_free(client_data);
 }
@@ -361,50 +310,94 @@ static int nl_info(struct ib_device *ib_dev, struct umad_device *device,
 	return 0;
 }
 
-/**
- * umad_get_nl_info() - which character device serves a port?
- * @ib_dev: the RDMA device
- * @client_data: what umad_device_add() has set, or NULL
- * @res: holds the port number, is given the device and the ABI version
- *
- * Context: process; ib_core keeps the device while this runs.
- * Return: 0; -EINVAL for no such port; -EOPNOTSUPP for one without MADs.
- */
-int umad_get_nl_info(struct ib_device *ib_dev, void *client_data,
-		     struct ib_client_nl_info *res)
+static int umad_nl_info(struct ib_device *ib_dev, void *client_data,
+			struct ib_client_nl_info *res)
 {
 	return nl_info(ib_dev, client_data, res, false);
 }
 
-/**
- * umad_issm_add() - ib_core shows a device to the "issm" client
- * @ib_dev: the device
- *
- * The "umad" client is registered first, so it has seen the device by now.
- * Context: process.
- * Return: 0 or -EOPNOTSUPP.
- */
-int umad_issm_add(struct ib_device *ib_dev)
+/* The "umad" client is registered first, so it has seen the device by now. */
+static int issm_add(struct ib_device *ib_dev)
 {
 	void *device = ib_get_client_data(ib_dev, &umad_client);
 
 	if (!device)
 		return -EOPNOTSUPP;
-	ib_set_client_data(ib_dev, &umad_issm_client, device);
+	ib_set_client_data(ib_dev, &issm_client, device);
 	return 0;
 }
 
-/**
- * umad_issm_get_nl_info() - which issm device belongs to a port?
- * @ib_dev: the RDMA device
- * @client_data: what umad_issm_add() has set, or NULL
- * @res: holds the port number, is given the device and the ABI version
- *
- * Context: process; ib_core keeps the device while this runs.
- * Return: 0; -EINVAL for no such port; -EOPNOTSUPP for one without an SMI.
- */
-int umad_issm_get_nl_info(struct ib_device *ib_dev, void *client_data,
-			  struct ib_client_nl_info *res)
+static int issm_nl_info(struct ib_device *ib_dev, void *client_data,
+			struct ib_client_nl_info *res)
 {
 	return nl_info(ib_dev, client_data, res, true);
 }
+
+static struct ib_client umad_client = {
+	.name = "umad",
+	.add = device_add_ports,
+	.remove = device_remove_ports,
+	.get_nl_info = umad_nl_info,
+};
+
+/* The "umad" client owns the device; this one only answers for it. */
+static void issm_remove(struct ib_device *ib_dev, void *client_data)
+{
+}
+
+static struct ib_client issm_client = {
+	.name = "issm",
+	.add = issm_add,
+	.remove = issm_remove,
+	.get_nl_info = issm_nl_info,
+};
+
+/**
+ * umad_clients_register() - have ib_core show its devices, now and from now on
+ *
+ * Context: process; sleeps.
+ * Return: 0, or an errno of ib_core's.
+ */
+int umad_clients_register(void)
+{
+	int ret;
+
+	ret = ib_register_client(&umad_client);
+	if (ret)
+		return ret;
+	ret = ib_register_client(&issm_client);
+	if (ret)
+		ib_unregister_client(&umad_client);
+	return ret;
+}
+
+/**
+ * umad_clients_unregister() - all devices go away
+ *
+ * Context: process; sleeps.
+ */
+void umad_clients_unregister(void)
+{
+	ib_unregister_client(&issm_client);
+	ib_unregister_client(&umad_client);
+}
+
+/**
+ * umad_port_find() - the port of a device, for tests
+ * @ib_dev: kept by the caller, and not about to be removed
+ * @port_num: of @ib_dev
+ *
+ * Context: process.
+ * Return: the port with a reference, or NULL.
+ */
+struct umad_port *umad_port_find(struct ib_device *ib_dev, u32 port_num)
+{
+	struct umad_device *device = ib_get_client_data(ib_dev, &umad_client);
+	struct umad_port *port = device ? xa_load(&device->ports, port_num) :
+					  NULL;
+
+	if (port)
+		umad_port_get(port);
+	return port;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_port_find);

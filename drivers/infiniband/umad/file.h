@@ -75,25 +75,9 @@ struct umad_file {
 	struct umad_rxq rxq;
 };
 
-extern const struct file_operations umad_fops;
-
-struct umad_file *umad_file_create(struct umad_port *port);
-void umad_file_destroy(struct umad_file *file);
-void umad_file_shut(struct umad_file *file);
-void umad_file_kill(struct umad_file *file);
 size_t umad_file_hdr_size(struct umad_file *file);
 bool __must_check umad_file_queue(struct umad_file *file, struct umad_msg *msg,
 				  enum umad_stat stat);
 void umad_file_show(struct umad_file *file, struct seq_file *s);
-
-/* ioctl.c */
-long umad_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);
-long umad_compat_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);
-/* read.c */
-ssize_t umad_read(struct file *filp, char __user *buf, size_t count,
-		  loff_t *pos);
-/* write.c */
-ssize_t umad_write(struct file *filp, const char __user *buf, size_t count,
-		   loff_t *pos);
 
 #endif /* UMAD_FILE_H */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The four ioctls, for native and compat callers. */
 #include <linux/types.h>
-#include "file.h"
+#include "cdev.h"
 
 #include <linux/compat.h>
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/uaccess.h>
-#include "device.h"
+#include "file.h"
+#include "port.h"
 #include "register.h"
 
 /* Register, tell the caller the id, and only then let the agent be used. */

@@ -10,7 +10,7 @@
 #include <linux/sched.h>
 #include <linux/semaphore.h>
 #include <rdma/ib_mad.h>
-#include "device.h"
+#include "port.h"
 
 static int set_is_sm(struct umad_port *port, bool set)
 {

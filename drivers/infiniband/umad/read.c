@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* read(): one record of the queue, whole or not at all. */
 #include <linux/types.h>
-#include "file.h"
+#include "cdev.h"
 
 #include <linux/fs.h>
 #include <linux/uaccess.h>
-#include "device.h"
+#include "file.h"
+#include "port.h"
 #include "segbuf.h"
 #include "trace.h"
 

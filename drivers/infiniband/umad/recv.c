@@ -10,7 +10,7 @@
 #include <rdma/ib_mad.h>
 #include "agent.h"
 #include "charge.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "post.h"
 #include "recv_hdr.h"

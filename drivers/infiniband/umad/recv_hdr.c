@@ -7,7 +7,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include "agent.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "hdr.h"
 

@@ -9,7 +9,7 @@
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include "agent.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "hdr.h"
 #include "post.h"

@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include "agent.h"
 #include "ah.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "post.h"
 #include "queues.h"

@@ -5,7 +5,7 @@
 #include <linux/err.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
-#include "device.h"
+#include "port.h"
 #include "file.h"
 
 /*

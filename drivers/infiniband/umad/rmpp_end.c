@@ -7,7 +7,7 @@
 #include <linux/lockdep.h>
 #include "agent.h"
 #include "ah.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "post.h"
 #include "rmpp_addr.h"

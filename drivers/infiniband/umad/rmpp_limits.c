@@ -12,7 +12,7 @@
 #include <linux/moduleparam.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"

@@ -9,7 +9,7 @@
 #include "agent.h"
 #include "ah.h"
 #include "charge.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "recv_hdr.h"
 #include "rmpp_limits.h"

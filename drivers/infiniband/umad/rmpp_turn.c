@@ -7,7 +7,7 @@
 #include <linux/limits.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "post.h"
 #include "send.h"

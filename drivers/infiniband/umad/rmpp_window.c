@@ -6,7 +6,7 @@
 #include <linux/minmax.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"

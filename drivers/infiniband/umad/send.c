@@ -10,7 +10,7 @@
 #include "agent.h"
 #include "ah.h"
 #include "charge.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "hdr.h"
 #include "post.h"

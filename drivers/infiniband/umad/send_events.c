@@ -5,7 +5,7 @@
 
 #include <linux/workqueue.h>
 #include "agent.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "post.h"
 #include "queues.h"

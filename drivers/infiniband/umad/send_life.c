@@ -7,7 +7,7 @@
 #include <linux/workqueue.h>
 #include "agent.h"
 #include "ah.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "queues.h"
 #include "rmpp_send.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What happened on a port, counted, and shown in debugfs. */
+/* What happened on a port, counted. */
 #ifndef UMAD_STATS_H
 #define UMAD_STATS_H
 
 #include <linux/atomic.h>
-
-struct umad_port;
 
 /**
  * enum umad_stat - the counters of a port, in MADs if not said otherwise
@@ -110,10 +108,5 @@ static inline void umad_stat_add(struct umad_stats *stats, enum umad_stat stat,
 	if (n)
 		atomic64_add(n, &stats->value[stat]);
 }
-
-void umad_debugfs_init(void);
-void umad_debugfs_exit(void);
-void umad_debugfs_add_port(struct umad_port *port);
-void umad_debugfs_remove_port(struct umad_port *port);
 
 #endif /* UMAD_STATS_H */

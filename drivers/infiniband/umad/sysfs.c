@@ -5,7 +5,7 @@
 #include <linux/device.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
-#include "device.h"
+#include "port.h"
 #include "hdr.h"
 #include "umad_compat.h"
 

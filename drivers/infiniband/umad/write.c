@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* write(): one header and one MAD, copied in before anything is locked. */
 #include <linux/types.h>
-#include "file.h"
+#include "cdev.h"
 
 #include <linux/fs.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "agent.h"
+#include "file.h"
 #include "rmpp_limits.h"
 #include "rmpp_send.h"
 #include "send.h"

@@ -15,7 +15,7 @@
 #include <linux/sched/mm.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "device.h"
+#include "port.h"
 #include "file.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"

@@ -6,8 +6,10 @@
 #include <linux/err.h>
 #include <linux/string.h>
 #include "agent.h"
+#include "cdev.h"
 #include "device.h"
 #include "file.h"
+#include "port.h"
 #include "register.h"
 #include "rxe_peer.h"
 #include "send.h"

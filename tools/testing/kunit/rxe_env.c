@@ -8,9 +8,11 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include "agent.h"
+#include "cdev.h"
 #include "device.h"
 #include "file.h"
 #include "gate.h"
+#include "port.h"
 #include "register.h"
 #include "rxe_peer.h"
 #include "send.h"

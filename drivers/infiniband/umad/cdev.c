@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* umadN: an open file begins, is polled, and ends. */
+#include <linux/types.h>
+#include "cdev.h"
+
+#include <kunit/visibility.h>
+#include <linux/fs.h>
+#include <linux/moduleparam.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include "agent.h"
+#include "file.h"
+#include "port.h"
+#include "register.h"
+#include "send.h"
+
+static unsigned long recv_budget = 64UL << 20;
+module_param(recv_budget, ulong, 0644);
+MODULE_PARM_DESC(recv_budget,
+		 "Bytes of received MADs a file may have unread, for files opened from now on (default: 64 MiB)");
+
+/* Of one without agents that is on no list. */
+static void file_free(struct umad_file *file)
+{
+	/* No agent, so no transaction: nothing arms it any more. */
+	umad_again_destroy(&file->again);
+	cancel_delayed_work_sync(&file->deadline_work);
+	umad_rmpp_destroy(&file->rmpp);
+	umad_txn_table_destroy(&file->txns);
+	umad_reserve_destroy(file->reserve);
+	umad_port_put(file->port);
+	kfree(file);
+}
+
+static int list_file(struct umad_file *file)
+{
+	struct umad_port *port = file->port;
+	int ret = -EPERM;
+
+	if (!umad_gate_enter(&port->gate))
+		return -ENXIO;
+	if (rdma_dev_access_netns(port->ib_dev, current->nsproxy->net_ns)) {
+		mutex_lock(&port->files_lock);
+		list_add_tail(&file->port_node, &port->files);
+		mutex_unlock(&port->files_lock);
+		ret = 0;
+	}
+	umad_gate_leave(&port->gate);
+	return ret;
+}
+
+/**
+ * umad_file_create() - what an open file consists of
+ * @port: kept by the caller, who is not inside its gate: what is allocated is
+ *	charged, and the cgroup may have to reclaim for it
+ *
+ * Context: process; may sleep.
+ * Return: the file, known to @port; or -ENXIO when the device is gone, -EPERM
+ * when it is of another net namespace, -ENOMEM.
+ */
+struct umad_file *umad_file_create(struct umad_port *port)
+{
+	struct umad_file *file;
+	int ret;
+
+	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	if (!file)
+		return ERR_PTR(-ENOMEM);
+	file->reserve = umad_reserve_create();
+	if (!file->reserve) {
+		kfree(file);
+		return ERR_PTR(-ENOMEM);
+	}
+	file->memcg = file->reserve->memcg;
+
+	spin_lock_init(&file->lock);
+	umad_txn_table_init(&file->txns, &file->lock);
+	umad_rmpp_init(&file->rmpp);
+	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
+	file->armed = KTIME_MAX;
+	umad_again_init(&file->again, &port->pace, umad_send_again_work);
+	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
+	file->pid = task_tgid_nr(current);
+	get_task_comm(file->comm, current);
+
+	umad_port_get(port);
+	file->port = port;
+	ret = list_file(file);
+	if (!ret)
+		return file;
+	file_free(file);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_file_create);
+
+/**
+ * umad_file_shut() - wake a file's waiters, and let nobody use its agents
+ * @file: may be shut already
+ *
+ * Who is inside leaves meanwhile: of all agents at the same time, and of all
+ * files that are shut before the first is killed.
+ * Context: process; may sleep, but never for user space.
+ */
+void umad_file_shut(struct umad_file *file)
+{
+	int id;
+
+	spin_lock(&file->lock);
+	file->dead = true;
+	for (id = 0; id < UMAD_MAX_AGENTS; id++)
+		if (file->agent[id])
+			umad_agent_shut(file->agent[id]);
+	spin_unlock(&file->lock);
+	umad_rxq_kill(&file->rxq);
+}
+
+/**
+ * umad_file_kill() - take a file's agents, wake its waiters
+ * @file: whose RDMA device is there; may be dead already
+ *
+ * Called inside the port's gate or under files_lock; an agent falls to one
+ * caller only.
+ * Context: process; sleeps, but never for user space.
+ */
+void umad_file_kill(struct umad_file *file)
+{
+	struct umad_agent *agent;
+	int id;
+
+	umad_file_shut(file);
+	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
+		spin_lock(&file->lock);
+		agent = file->agent[id];
+		file->agent[id] = NULL;
+		spin_unlock(&file->lock);
+		if (agent)
+			umad_agent_destroy(agent);
+	}
+}
+
+/**
+ * umad_file_destroy() - the last close
+ * @file: consumed
+ *
+ * Context: process; sleeps, but never for user space.
+ */
+void umad_file_destroy(struct umad_file *file)
+{
+	struct umad_port *port = file->port;
+
+	/* Mostly without the mutex, which others want too. */
+	if (umad_gate_enter(&port->gate)) {
+		umad_file_kill(file);
+		umad_gate_leave(&port->gate);
+	}
+	/* Others that close theirs wait behind the mutex with their agents shut. */
+	umad_file_shut(file);
+	mutex_lock(&port->files_lock);
+	/*
+	 * Who has closed the gate may not have come to this file yet, and will
+	 * not find it: but needs the mutex to go on, so the device is there.
+	 */
+	umad_file_kill(file);
+	list_del(&file->port_node);
+	mutex_unlock(&port->files_lock);
+	file_free(file);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_file_destroy);
+
+static int umad_open(struct inode *inode, struct file *filp)
+{
+	struct umad_port *port = container_of(inode->i_cdev, struct umad_port,
+					      cdev);
+	struct umad_file *file = umad_file_create(port);
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	filp->private_data = file;
+	return stream_open(inode, filp);
+}
+
+static int umad_release(struct inode *inode, struct file *filp)
+{
+	umad_file_destroy(filp->private_data);
+	return 0;
+}
+
+static __poll_t umad_poll(struct file *filp, struct poll_table_struct *wait)
+{
+	struct umad_file *file = filp->private_data;
+	/* ABI: a MAD can always be written. */
+	__poll_t mask = EPOLLOUT | EPOLLWRNORM;
+
+	poll_wait(filp, &file->rxq.wait, wait);
+	spin_lock(&file->rxq.lock);
+	if (file->rxq.dead)
+		mask = EPOLLERR;
+	else if (!list_empty(&file->rxq.list))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	spin_unlock(&file->rxq.lock);
+	return mask;
+}
+
+const struct file_operations umad_fops = {
+	.owner = THIS_MODULE,
+	.open = umad_open,
+	.release = umad_release,
+	.read = umad_read,
+	.write = umad_write,
+	.poll = umad_poll,
+	.unlocked_ioctl = umad_ioctl,
+#ifdef CONFIG_COMPAT
+	.compat_ioctl = umad_compat_ioctl,
+#endif
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The calls of umadN. */
+#ifndef UMAD_CDEV_H
+#define UMAD_CDEV_H
+
+#include <linux/fs.h>
+
+struct umad_file;
+struct umad_port;
+
+extern const struct file_operations umad_fops;
+
+struct umad_file *umad_file_create(struct umad_port *port);
+void umad_file_destroy(struct umad_file *file);
+void umad_file_shut(struct umad_file *file);
+void umad_file_kill(struct umad_file *file);
+
+/* ioctl.c */
+long umad_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);
+long umad_compat_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);
+/* read.c */
+ssize_t umad_read(struct file *filp, char __user *buf, size_t count,
+		  loff_t *pos);
+/* write.c */
+ssize_t umad_write(struct file *filp, const char __user *buf, size_t count,
+		   loff_t *pos);
+
+#endif /* UMAD_CDEV_H */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * /sys/kernel/debug/ib_umad/umadN/counters: lines of name and value.
+ * /sys/kernel/debug/ib_umad/umadN/files: who has the port open, and what
+ * they have outstanding and unread.
+ */
+#include "debugfs.h"
+
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/seq_file.h>
+#include "file.h"
+#include "port.h"
+
+static const char * const stat_names[UMAD_STAT_COUNT] = {
+	[UMAD_STAT_SEND_POSTED] = "send_posted",
+	[UMAD_STAT_SEND_RETRIED] = "send_retried",
+	[UMAD_STAT_SEND_COMPLETED] = "send_completed",
+	[UMAD_STAT_SEND_TIMED_OUT] = "send_timed_out",
+	[UMAD_STAT_SEND_FAILED] = "send_failed",
+	[UMAD_STAT_SEND_CANCELED] = "send_canceled",
+	[UMAD_STAT_SEND_REFUSED] = "send_refused",
+	[UMAD_STAT_SEND_DUPLICATE] = "send_duplicate",
+	[UMAD_STAT_SEND_OVER_LIMIT] = "send_over_limit",
+	[UMAD_STAT_RECV_DELIVERED] = "recv_delivered",
+	[UMAD_STAT_RECV_UNMATCHED] = "recv_unmatched",
+	[UMAD_STAT_RECV_DROPPED_BUDGET] = "recv_dropped_budget",
+	[UMAD_STAT_RECV_DROPPED_NOMEM] = "recv_dropped_nomem",
+	[UMAD_STAT_RECV_DROPPED_GID] = "recv_dropped_gid",
+	[UMAD_STAT_RECV_DROPPED_FOREIGN] = "recv_dropped_foreign",
+	[UMAD_STAT_RECV_DROPPED_DEAD] = "recv_dropped_dead",
+	[UMAD_STAT_READ_SHORT] = "read_short",
+	[UMAD_STAT_RMPP_SENT] = "rmpp_sent",
+	[UMAD_STAT_RMPP_UNDELIVERED] = "rmpp_undelivered",
+	[UMAD_STAT_RMPP_SEND_REFUSED] = "rmpp_send_refused",
+	[UMAD_STAT_RMPP_RESENT] = "rmpp_resent",
+	[UMAD_STAT_RMPP_RECEIVED] = "rmpp_received",
+	[UMAD_STAT_RMPP_UNRECEIVED] = "rmpp_unreceived",
+	[UMAD_STAT_RMPP_REFUSED] = "rmpp_refused",
+	[UMAD_STAT_RMPP_EVICTED] = "rmpp_evicted",
+	[UMAD_STAT_RMPP_ACKS_MERGED] = "rmpp_acks_merged",
+	[UMAD_STAT_RMPP_STRAY] = "rmpp_stray",
+};
+
+static struct dentry *debugfs_root;
+
+/*
+ * Removal of the device must not wait for a reader's page faults. With the
+ * proxies of debugfs it would, for as long as read() copies to user space; so
+ * there are none, and an open file keeps the port, by a reference.
+ */
+static int port_open(struct inode *inode, struct file *filp,
+		     int (*show)(struct seq_file *s, void *unused))
+{
+	struct umad_port *port = inode->i_private;
+	int ret;
+
+	/* debugfs keeps it until then: removal waits for open(). */
+	umad_port_get(port);
+	ret = single_open(filp, show, port);
+	if (ret)
+		umad_port_put(port);
+	return ret;
+}
+
+static int port_release(struct inode *inode, struct file *filp)
+{
+	struct seq_file *s = filp->private_data;
+	struct umad_port *port = s->private;
+	int ret = single_release(inode, filp);
+
+	umad_port_put(port);
+	return ret;
+}
+
+static int counters_show(struct seq_file *s, void *unused)
+{
+	struct umad_port *port = s->private;
+	int i;
+
+	for (i = 0; i < UMAD_STAT_COUNT; i++)
+		seq_printf(s, "%s %lld\n", stat_names[i],
+			   atomic64_read(&port->stats.value[i]));
+	return 0;
+}
+
+static int counters_open(struct inode *inode, struct file *filp)
+{
+	return port_open(inode, filp, counters_show);
+}
+
+static const struct file_operations counters_fops = {
+	.owner = THIS_MODULE,
+	.open = counters_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = port_release,
+};
+
+static int files_show(struct seq_file *s, void *unused)
+{
+	struct umad_port *port = s->private;
+	struct umad_file *file;
+
+	mutex_lock(&port->files_lock);
+	list_for_each_entry(file, &port->files, port_node)
+		umad_file_show(file, s);
+	mutex_unlock(&port->files_lock);
+	return 0;
+}
+
+static int files_open(struct inode *inode, struct file *filp)
+{
+	return port_open(inode, filp, files_show);
+}
+
+static const struct file_operations files_fops = {
+	.owner = THIS_MODULE,
+	.open = files_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = port_release,
+};
+
+/**
+ * umad_debugfs_init() - make the module's debugfs folder
+ *
+ * Context: process. Without debugfs, nothing is made and nothing fails.
+ */
+void umad_debugfs_init(void)
+{
+	debugfs_root = debugfs_create_dir("ib_umad", NULL);
+}
+
+/**
+ * umad_debugfs_exit() - remove the module's debugfs folder
+ *
+ * Context: process.
+ */
+void umad_debugfs_exit(void)
+{
+	debugfs_remove_recursive(debugfs_root);
+}
+
+/**
+ * umad_debugfs_add_port() - show a port
+ * @port: that has its name
+ *
+ * Context: process.
+ */
+void umad_debugfs_add_port(struct umad_port *port)
+{
+	port->debugfs = debugfs_create_dir(dev_name(&port->dev), debugfs_root);
+	debugfs_create_file_unsafe("counters", 0444, port->debugfs, port,
+				   &counters_fops);
+	debugfs_create_file_unsafe("files", 0400, port->debugfs, port,
+				   &files_fops);
+}
+
+/**
+ * umad_debugfs_remove_port() - stop showing a port
+ * @port: that was shown; who has a file of it open keeps a reference
+ *
+ * Context: process; sleeps for who opens a file, or reads the folder.
+ */
+void umad_debugfs_remove_port(struct umad_port *port)
+{
+	debugfs_remove_recursive(port->debugfs);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "port.h"
+
+#include <kunit/visibility.h>
+#include <linux/slab.h>
+
+static void port_release(struct kref *kref)
+{
+	struct umad_port *port = container_of(kref, struct umad_port, kref);
+
+	umad_pace_destroy(&port->pace);
+	kfree(port);
+}
+
+/**
+ * umad_port_get() - take a reference
+ * @port: to be kept
+ *
+ * Context: any.
+ */
+void umad_port_get(struct umad_port *port)
+{
+	kref_get(&port->kref);
+}
+
+/**
+ * umad_port_put() - drop a reference
+ * @port: consumed
+ *
+ * Context: any.
+ */
+void umad_port_put(struct umad_port *port)
+{
+	kref_put(&port->kref, port_release);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_port_put);

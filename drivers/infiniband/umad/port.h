@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* One port of an RDMA device: from when it is shown to the last close of a file. */
+#ifndef UMAD_PORT_H
+#define UMAD_PORT_H
+
+#include <linux/atomic.h>
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/semaphore.h>
+#include <rdma/ib_verbs.h>
+#include "again.h"
+#include "gate.h"
+#include "rmpp_window.h"
+#include "stats.h"
+
+/**
+ * struct umad_port - one port, its umad and its issm device
+ * @kref: one for the device list, for each of the two devices, for each file,
+ *	in debugfs too
+ * @ib_dev: the RDMA device; use it only inside @gate
+ * @port_num: of @ib_dev, constant
+ * @index: N of umadN and issmN, constant
+ * @gate: open as long as @ib_dev is there. Nobody waits for user space inside
+ * @dev: umadN
+ * @cdev: its character device
+ * @sm_dev: issmN
+ * @sm_cdev: its character device
+ * @has_issm: @sm_dev was made, constant after add
+ * @files_lock: protects @files. Taken before any file's lock; held while
+ *	agents are unregistered, so never taken by a handler of ib_core
+ * @files: open files, &umad_file.port_node
+ * @sm_sem: held by who has issmN open, that is the IsSM bit; others wait for it
+ * @sm_dead: the RDMA device is gone: who gets @sm_sem hands it on; set once
+ * @rmpp_joining: RMPP messages being joined
+ * @rmpp_joining_bytes: memory they take
+ * @rmpp_credit: segments that their senders may send unacknowledged, in all;
+ *	0 until the first agent; all who set it set the same
+ * @rmpp_window: of them those that senders have been allowed to send
+ * @pace: how fast it sends again
+ * @stats: counters
+ * @debugfs: folder
+ */
+struct umad_port {
+	struct kref kref;
+	struct ib_device *ib_dev;
+	u32 port_num;
+	int index;
+	struct umad_gate gate;
+	struct device dev;
+	struct cdev cdev;
+	struct device sm_dev;
+	struct cdev sm_cdev;
+	bool has_issm;
+	struct mutex files_lock; /* protects the next field */
+	struct list_head files;
+	struct semaphore sm_sem;
+	bool sm_dead;
+	atomic_t rmpp_joining;
+	atomic64_t rmpp_joining_bytes;
+	u32 rmpp_credit;
+	struct umad_rmpp_window rmpp_window;
+	struct umad_pace pace;
+	struct umad_stats stats;
+	struct dentry *debugfs;
+};
+
+void umad_port_get(struct umad_port *port);
+void umad_port_put(struct umad_port *port);
+
+#endif /* UMAD_PORT_H */
