@@ -76,6 +76,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 
 	spin_lock_init(&file->lock);
 	umad_txn_table_init(&file->txns, &file->lock);
+	INIT_LIST_HEAD(&file->done);
 	umad_rmpp_init(&file->rmpp);
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;

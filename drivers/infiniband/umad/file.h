@@ -44,6 +44,7 @@ struct umad_port;
  * @used: an agent has been registered: the header's layout is fixed
  * @pkey_hdr: the header is &struct ib_user_mad_hdr, not the old one
  * @txns: outstanding sends
+ * @done: sends that have become DONE since @lock was taken, &umad_send.agent_node
  * @deadline_work: runs at the first deadline of @txns
  * @armed: when @deadline_work will run, or KTIME_MAX
  * @again: what waits for its turn to be sent again
@@ -65,6 +66,7 @@ struct umad_file {
 	bool used;
 	bool pkey_hdr;
 	struct umad_txn_table txns;
+	struct list_head done;
 	struct delayed_work deadline_work;
 	ktime_t armed;
 	struct umad_again again;

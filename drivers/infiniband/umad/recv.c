@@ -14,7 +14,7 @@
 #include "file.h"
 #include "post.h"
 #include "recv_hdr.h"
-#include "rmpp.h"
+#include "rmpp_demux.h"
 #include "rxq.h"
 #include "send.h"
 

@@ -12,26 +12,36 @@
 #include <linux/timerqueue.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_user_mad.h>
-#include "post.h"
 #include "rmpp_wire.h"
 
-struct ib_mad_recv_wc;
-struct ib_mad_send_buf;
 struct umad_agent;
-struct umad_ah;
 struct umad_file;
 
 /* Bytes of the longest headers before a segment's data. */
 #define UMAD_RMPP_HDR_MAX	64
 
+struct umad_rmpp_timer;
+
+/**
+ * struct umad_rmpp_timer_ops - whose deadline it is
+ * @enter: it has passed: take a reference and enter the agent's gate, which is left
+ *	for the caller of @run; NULL if there is nothing to be done; &umad_file.lock
+ *	held
+ * @run: call the engine, and drop the reference; no lock held
+ */
+struct umad_rmpp_timer_ops {
+	struct umad_agent *(*enter)(struct umad_rmpp_timer *timer, ktime_t now);
+	void (*run)(struct umad_rmpp_timer *timer);
+};
+
 /**
  * struct umad_rmpp_timer - a deadline of an engine's
  * @node: in &umad_rmpp.timers, protected by &umad_file.lock
- * @is_rx: it is in a struct umad_rmpp_rx, not in a struct umad_rmpp_tx
+ * @ops: whose it is, constant
  */
 struct umad_rmpp_timer {
 	struct timerqueue_node node;
-	bool is_rx;
+	const struct umad_rmpp_timer_ops *ops;
 };
 
 /**
@@ -74,18 +84,7 @@ struct umad_rmpp {
 
 void umad_rmpp_init(struct umad_rmpp *rmpp);
 void umad_rmpp_destroy(struct umad_rmpp *rmpp);
-void umad_rmpp_waste(struct ib_mad_send_buf *buf);
-void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
-		       const struct ib_mad_recv_wc *rwc);
 void umad_rmpp_set_timer(struct umad_file *file, struct umad_rmpp_timer *timer,
 			 u64 deadline);
-int umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
-			   const struct ib_user_mad_hdr *hdr,
-			   const struct ib_mad_hdr *head,
-			   const struct rmpp_packet *packet, umad_done_fn done,
-			   void *owner);
-void umad_rmpp_answer_stray(struct umad_agent *agent,
-			    const struct ib_mad_recv_wc *rwc, u8 type,
-			    u8 status);
 
 #endif /* UMAD_RMPP_H */

@@ -13,66 +13,15 @@
 #include "port.h"
 #include "file.h"
 #include "recv_hdr.h"
+#include "rmpp_account.h"
+#include "rmpp_control.h"
 #include "rmpp_limits.h"
+#include "rmpp_match.h"
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "rmpp_table.h"
 #include "segbuf.h"
 #include "send.h"
-
-/**
- * umad_rmpp_find_send() - the send that packets of a peer are about
- * @agent: that they were routed to
- * @key: of the MAD that was sent
- * @from: of the packets
- *
- * OpenSM answers by the first GID of its port, whichever it was asked by, and
- * its port may be asked for by a well-known GUID: so on InfiniBand the LID or the
- * GID is enough. RoCE has no LIDs.
- * Context: process, &umad_file.lock held; does not sleep.
- * Return: the send, or NULL; no reference is taken.
- */
-struct umad_send *umad_rmpp_find_send(struct umad_agent *agent,
-				      const struct umad_txn_key *key,
-				      const struct umad_rmpp_key *from)
-{
-	struct umad_txn_dest dest = { .lid = from->lid, .grh = from->grh };
-	struct umad_port *port = agent->file->port;
-	struct umad_send *send;
-	struct umad_txn *txn;
-
-	lockdep_assert_held(&agent->file->lock);
-	memcpy(dest.gid, from->gid, sizeof(dest.gid));
-	if (rdma_protocol_roce(port->ib_dev, port->port_num))
-		txn = umad_txn_find_to(&agent->file->txns, key, &dest);
-	else
-		txn = umad_txn_find_near(&agent->file->txns, key, &dest);
-	if (!txn)
-		return NULL;
-	send = container_of(txn, struct umad_send, txn);
-	return send->agent == agent ? send : NULL;
-}
-
-/**
- * umad_rmpp_find_request() - whose request does a message answer?
- * @agent: that it was routed to
- * @from: the message's
- *
- * Context: process, &umad_file.lock held; does not sleep.
- * Return: the request, no reference is taken; NULL: nobody's, and a message that
- * nobody asked for is not begun.
- */
-struct umad_send *umad_rmpp_find_request(struct umad_agent *agent,
-					 const struct umad_rmpp_key *from)
-{
-	const struct umad_txn_key key = {
-		.tid = from->tid,
-		.mgmt_class = from->mgmt_class,
-	};
-	struct umad_send *send = umad_rmpp_find_send(agent, &key, from);
-
-	return send && send->txn.state == UMAD_TXN_WAIT ? send : NULL;
-}
 
 static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 				     const struct ib_mad_recv_wc *rwc,
@@ -104,7 +53,6 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 	INIT_LIST_HEAD(&rx->window_node);
 	INIT_WORK(&rx->work, umad_rmpp_rx_answer_work);
 	timerqueue_init(&rx->timer.node);
-	rx->timer.is_rx = true;
 	ret = umad_recv_hdr(agent, rwc, &rx->from);
 	if (ret)
 		goto err;
@@ -184,7 +132,7 @@ err_peer:
 	umad_rmpp_peer_put(file, rx->peer);
 	rx->peer = NULL;
 out:
-	spin_unlock(&file->lock);
+	umad_send_unlock(file);
 	if (victim)
 		umad_rmpp_rx_evicted(victim);
 	return ret;
@@ -192,13 +140,9 @@ out:
 
 static void refuse_response(struct umad_send *send)
 {
-	bool finish = false;
-
 	spin_lock(&send->file->lock);
-	umad_rmpp_end_for_ever(send, IB_MGMT_RMPP_STATUS_RESX, &finish);
-	spin_unlock(&send->file->lock);
-	if (finish)
-		umad_send_finish(send);
+	umad_rmpp_end_for_ever(send, IB_MGMT_RMPP_STATUS_RESX);
+	umad_send_unlock(send->file);
 }
 
 /* As good as lost on the way: its sender repeats the first segment. */
@@ -219,6 +163,7 @@ static void count_lost(struct umad_agent *agent, int err)
  * @rwc: a DATA packet that belongs to no message
  * @packet: its RMPP header
  * @key: of the message that it would be
+ * @ops: for its timer
  *
  * What is refused is counted and, if that is due, answered here.
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
@@ -228,7 +173,8 @@ static void count_lost(struct umad_agent *agent, int err)
 struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
 					const struct rmpp_packet *packet,
-					const struct umad_rmpp_key *key)
+					const struct umad_rmpp_key *key,
+					const struct umad_rmpp_timer_ops *ops)
 {
 	struct umad_stats *stats = &agent->file->port->stats;
 	struct umad_rmpp_rx *rx;
@@ -252,6 +198,7 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 		count_lost(agent, PTR_ERR(rx));
 		return NULL;
 	}
+	rx->timer.ops = ops;
 	ret = rx_list(rx, rwc);
 	if (!ret) {
 		if (rx->send)
@@ -271,41 +218,4 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 				       IB_MGMT_RMPP_STATUS_RESX);
 	}
 	return NULL;
-}
-
-/**
- * umad_rmpp_rx_reply_window() - the window for the answer to a message
- * @agent: that received the message
- * @hdr: of the answer
- * @response: MAD header of the answer
- *
- * Context: process; takes &umad_file.lock; does not sleep.
- * Return: segments: what the message's turn-around ACK said, else 1.
- */
-u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
-			      const struct ib_user_mad_hdr *hdr,
-			      const struct ib_mad_hdr *response)
-{
-	struct umad_file *file = agent->file;
-	struct umad_rmpp_key key = {
-		.agent = (uintptr_t)agent,
-		.tid = response->tid,
-		.qpn = hdr->qpn,
-		.lid = hdr->lid,
-		.mgmt_class = response->mgmt_class,
-		.class_version = response->class_version,
-		.method = response->method & ~IB_MGMT_METHOD_RESP,
-		.grh = !!hdr->grh_present,
-	};
-	struct umad_rmpp_rx *rx;
-	u32 window = 1;
-
-	if (key.grh)
-		memcpy(key.gid, hdr->gid, sizeof(key.gid));
-	spin_lock(&file->lock);
-	rx = umad_rmpp_table_find(&file->rmpp, &key);
-	if (rx)
-		window = rx->engine.repwin;
-	spin_unlock(&file->lock);
-	return window;
 }

@@ -10,8 +10,9 @@
 #include "port.h"
 #include "file.h"
 #include "post.h"
+#include "rmpp_account.h"
 #include "rmpp_addr.h"
-#include "rmpp_limits.h"
+#include "rmpp_control.h"
 #include "rmpp_table.h"
 #include "send.h"
 
@@ -192,38 +193,36 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
  * umad_rmpp_end_for_ever() - a response will not be completed
  * @send: the request that waits for it
  * @status: RMPPStatus, for the trace
- * @finish: set if umad_send_finish() is to be called, without the lock
  *
  * A request with a deadline may still be answered anew; one without hears now
  * that nothing will come.
- * Context: process, &umad_file.lock held; does not sleep.
+ * Context: process, &umad_file.lock held, until umad_send_unlock(); does not sleep.
  */
-void umad_rmpp_end_for_ever(struct umad_send *send, u8 status, bool *finish)
+void umad_rmpp_end_for_ever(struct umad_send *send, u8 status)
 {
 	lockdep_assert_held(&send->file->lock);
 	if (send->txn.state == UMAD_TXN_WAIT &&
 	    send->txn.timeout == UMAD_TXN_FOREVER)
 		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, status,
-			       ktime_get(), finish);
+			       ktime_get());
 }
 
 /**
  * umad_rmpp_rx_failed() - a message will not be completed
  * @rx: in the table still
  * @refused: for want of room
- * @finish: set if umad_send_finish() is to be called, without the lock
  *
  * Its sender may begin again, until the deadline of the request that it answers.
- * Context: process, &umad_file.lock held; does not sleep.
+ * Context: process, &umad_file.lock held, until umad_send_unlock(); does not sleep.
  */
-void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused, bool *finish)
+void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused)
 {
 	struct umad_file *file = rx->agent->file;
 
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_UNRECEIVED);
 	if (rx->asked_for)
-		umad_rmpp_end_for_ever(rx->send, rx->engine.status, finish);
+		umad_rmpp_end_for_ever(rx->send, rx->engine.status);
 }
 
 /**
@@ -236,14 +235,12 @@ void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused, bool *finish)
  */
 bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx)
 {
-	bool finish = false;
-
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (!umad_gate_enter(&rx->agent->gate))
 		return false;
 	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_EVICTED);
 	rmpp_rx_no_room(&rx->engine);
-	umad_rmpp_rx_failed(rx, true, &finish);
+	umad_rmpp_rx_failed(rx, true);
 	umad_rmpp_rx_unlist(rx);
 	/* No time for the address of one that takes most, and does nothing. */
 	if (!rx->ah)

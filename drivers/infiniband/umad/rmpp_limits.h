@@ -5,7 +5,6 @@
 
 #include <linux/types.h>
 
-struct umad_file;
 struct umad_rmpp_rx;
 
 size_t umad_rmpp_max_message(void);
@@ -13,8 +12,5 @@ bool umad_rmpp_may_begin(struct umad_rmpp_rx *rx, u64 now,
 			 struct umad_rmpp_rx **victim);
 bool umad_rmpp_may_grow(struct umad_rmpp_rx *rx, u64 now,
 			struct umad_rmpp_rx **victim);
-void umad_rmpp_count(struct umad_rmpp_rx *rx);
-void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes);
-void umad_rmpp_uncount(struct umad_rmpp_rx *rx);
 
 #endif /* UMAD_RMPP_LIMITS_H */

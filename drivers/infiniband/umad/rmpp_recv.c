@@ -4,15 +4,13 @@
 
 #include <linux/err.h>
 #include <linux/limits.h>
-#include <linux/moduleparam.h>
-#include <linux/slab.h>
 #include "agent.h"
-#include "ah.h"
 #include "charge.h"
 #include "port.h"
 #include "file.h"
-#include "recv_hdr.h"
+#include "rmpp_account.h"
 #include "rmpp_limits.h"
+#include "rmpp_match.h"
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "rmpp_table.h"
@@ -29,81 +27,6 @@
 #define SEGMENT_PATIENCE_MS	10000
 /* Whoever repeats a segment sooner than this after a message is complete does not. */
 #define REPEAT_MIN_MS		20
-
-/**
- * umad_rx_msg_release() - give a message back
- * @msg: in a &struct umad_rx_msg; consumed
- *
- * Context: process; may sleep.
- */
-void umad_rx_msg_release(struct umad_msg *msg)
-{
-	umad_segbuf_free_soon(msg->body);
-	kfree(container_of(msg, struct umad_rx_msg, msg));
-}
-
-/**
- * umad_rmpp_rx_get() - take a reference
- * @rx: to be kept
- *
- * Context: any.
- */
-void umad_rmpp_rx_get(struct umad_rmpp_rx *rx)
-{
-	refcount_inc(&rx->refs);
-}
-
-/**
- * umad_rmpp_rx_put() - drop a reference
- * @rx: consumed
- *
- * Context: process; may sleep; hold no lock.
- */
-void umad_rmpp_rx_put(struct umad_rmpp_rx *rx)
-{
-	if (!refcount_dec_and_test(&rx->refs))
-		return;
-	if (rx->ah)
-		umad_ah_put(rx->ah);
-	if (rx->msg)
-		umad_rx_msg_release(&rx->msg->msg);
-	if (rx->send)
-		umad_send_put(rx->send);
-	kfree(rx);
-}
-
-/**
- * umad_rmpp_key_of() - whose message a packet belongs to
- * @key: filled in
- * @agent: that it was routed to
- * @rwc: the packet
- *
- * Agents of one file may differ in the OUI of a vendor's class alone: segments
- * for two of them are never of one message, nor may one agent's handler hold a
- * message of another's, which does not wait for it.
- *
- * By GID when there is a GRH: on RoCE all LIDs are 0, and behind a router
- * many nodes share one.
- * Context: any.
- */
-void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
-		      const struct ib_mad_recv_wc *rwc)
-{
-	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
-	union ib_gid sgid;
-
-	memset(key, 0, sizeof(*key));
-	key->agent = (uintptr_t)agent;
-	key->tid = mad->tid;
-	key->qpn = cpu_to_be32(rwc->wc->src_qp);
-	key->lid = cpu_to_be16(rwc->wc->slid & 0xffff);
-	key->mgmt_class = mad->mgmt_class;
-	key->class_version = mad->class_version;
-	key->method = mad->method;
-	key->grh = !!(rwc->wc->wc_flags & IB_WC_GRH);
-	if (key->grh && !umad_recv_sgid(agent, rwc, &sgid))
-		memcpy(key->gid, sgid.raw, sizeof(key->gid));
-}
 
 /* The segment's bytes into the pages, and the pages onto the account. */
 static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
@@ -132,7 +55,7 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 		    !umad_rmpp_may_grow(rx, ktime_get_ns(), &victim))
 			ret = -ENOSPC;
 	}
-	spin_unlock(&file->lock);
+	umad_send_unlock(file);
 	if (victim)
 		umad_rmpp_rx_evicted(victim);
 	return ret;
@@ -162,7 +85,7 @@ static bool keep_request(struct umad_rmpp_rx *rx, ktime_t now)
  * The message is whole: give it to the program, if it still wants it. Returns
  * what has lingered for too long meanwhile, to be put inside its agent's gate.
  */
-static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
+static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx)
 {
 	struct umad_agent *agent = rx->agent;
 	struct umad_file *file = agent->file;
@@ -175,8 +98,7 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx, bool *finish)
 	/* The requests of an agent that goes away are canceled by its closer. */
 	if (rx->send && wanted)
 		wanted = umad_send_step(rx->send, UMAD_TXN_EV_RESPONSE, 0,
-					ktime_get(), finish) ==
-			 UMAD_TXN_DELIVER;
+					ktime_get()) == UMAD_TXN_DELIVER;
 	if (rx->send && wanted)
 		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
 	umad_rmpp_rx_joined(rx);
@@ -231,7 +153,6 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 	enum rmpp_rx_verdict verdict;
 	ktime_t now = ktime_get();
 	struct umad_agent *agent;
-	bool finish = false;
 
 	spin_lock(&file->lock);
 	if (!rx->listed) {
@@ -244,16 +165,14 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 		umad_rmpp_window_seen(rx, ktime_to_ns(now));
 		umad_rmpp_peer_seen(rx);
 		if (rx->engine.state == RMPP_RX_DONE) {
-			oldest = complete_rx(rx, &finish);
+			oldest = complete_rx(rx);
 			/* The message lingers: what it has answered need not. */
 			swap(rx->send, answered);
 			rx->was_asked = answered;
 		}
 	}
-	spin_unlock(&file->lock);
+	umad_send_unlock(file);
 
-	if (finish)
-		umad_send_finish(answered);
 	if (answered)
 		umad_send_put(answered);
 	/* Only this thread has to do with it: nobody wanted it. */
@@ -285,7 +204,7 @@ static void keep_silent(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 {
 	struct umad_file *file = rx->agent->file;
-	bool unlisted = false, finish = false;
+	bool unlisted = false;
 
 	if (verdict == RMPP_RX_ACK || verdict == RMPP_RX_ABORT ||
 	    verdict == RMPP_RX_STOP)
@@ -294,16 +213,13 @@ static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 	spin_lock(&file->lock);
 	if (rx->listed && rx->engine.state == RMPP_RX_DEAD) {
 		if (list_empty(&rx->linger_node))
-			umad_rmpp_rx_failed(rx, verdict == RMPP_RX_STOP,
-					    &finish);
+			umad_rmpp_rx_failed(rx, verdict == RMPP_RX_STOP);
 		unlisted = umad_rmpp_rx_unlist(rx);
 	} else if (rx->listed) {
 		umad_rmpp_set_timer(file, &rx->timer,
 				    rmpp_rx_deadline(&rx->engine));
 	}
-	spin_unlock(&file->lock);
-	if (finish)
-		umad_send_finish(rx->send);
+	umad_send_unlock(file);
 	if (unlisted)
 		umad_rmpp_rx_put(rx);
 }
@@ -394,6 +310,39 @@ static void give_way(struct umad_rmpp_rx *rx)
 	umad_rmpp_rx_unlist(rx);
 }
 
+static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now)
+{
+	struct umad_rmpp_rx *rx = container_of(timer, struct umad_rmpp_rx, timer);
+
+	if (!umad_gate_enter(&rx->agent->gate))
+		return NULL;
+	umad_rmpp_rx_get(rx);
+	return rx->agent;
+}
+
+static void timer_run(struct umad_rmpp_timer *timer)
+{
+	struct umad_rmpp_rx *rx = container_of(timer, struct umad_rmpp_rx, timer);
+	struct umad_file *file = rx->agent->file;
+	enum rmpp_rx_verdict verdict;
+
+	spin_lock(&file->lock);
+	if (rx->send && rx->engine.state == RMPP_RX_JOINING &&
+	    rx->send->txn.state != UMAD_TXN_WAIT)
+		verdict = cancel_late(rx);
+	else
+		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());
+	keep_silent(rx, verdict);
+	spin_unlock(&file->lock);
+	act(rx, verdict);
+	umad_rmpp_rx_put(rx);
+}
+
+static const struct umad_rmpp_timer_ops timer_ops = {
+	.enter = timer_enter,
+	.run = timer_run,
+};
+
 /**
  * umad_rmpp_rx_data() - a DATA packet has been received
  * @agent: that it was routed to
@@ -430,7 +379,7 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
 			return;
 	}
 	if (!rx)
-		rx = umad_rmpp_rx_begin(agent, rwc, packet, &key);
+		rx = umad_rmpp_rx_begin(agent, rwc, packet, &key, &timer_ops);
 	if (!rx)
 		return;
 	rx_packet(rx, rwc, packet);
@@ -466,28 +415,6 @@ bool umad_rmpp_rx_receive(struct umad_agent *agent,
 	if (rx)
 		umad_rmpp_rx_put(rx);
 	return match;
-}
-
-/**
- * umad_rmpp_rx_timer() - the engine's deadline has come
- * @rx: inside its agent's gate; the caller has a reference
- *
- * Context: process; may sleep; hold no lock.
- */
-void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx)
-{
-	struct umad_file *file = rx->agent->file;
-	enum rmpp_rx_verdict verdict;
-
-	spin_lock(&file->lock);
-	if (rx->send && rx->engine.state == RMPP_RX_JOINING &&
-	    rx->send->txn.state != UMAD_TXN_WAIT)
-		verdict = cancel_late(rx);
-	else
-		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());
-	keep_silent(rx, verdict);
-	spin_unlock(&file->lock);
-	act(rx, verdict);
 }
 
 /**

@@ -5,6 +5,7 @@
 
 #include <linux/refcount.h>
 #include "rmpp.h"
+#include "rmpp_match.h"
 #include "rmpp_rx.h"
 #include "rxq.h"
 #include "txn.h"
@@ -21,34 +22,6 @@ struct umad_rx_msg {
 	struct umad_msg msg;
 	u8 head[UMAD_RMPP_HDR_MAX];
 };
-
-/**
- * struct umad_rmpp_key - whose message a segment belongs to
- * @agent: that its packets are routed to, only compared
- * @tid: transaction ID
- * @qpn: of the sender
- * @lid: of the sender
- * @mgmt_class: of the MADs
- * @class_version: of the MADs
- * @gid: of the sender, zero without a GRH
- * @method: of the MADs, with the response bit
- * @grh: there is a GRH
- * @pad: zero, the key is hashed as bytes
- */
-struct umad_rmpp_key {
-	u64 agent;
-	__be64 tid;
-	__be32 qpn;
-	__be16 lid;
-	u8 mgmt_class;
-	u8 class_version;
-	u8 gid[16];
-	u8 method;
-	u8 grh;
-	u8 pad[6];
-};
-
-static_assert(sizeof(struct umad_rmpp_key) == 48);
 
 /**
  * struct umad_rmpp_rx - a message being received
@@ -125,23 +98,17 @@ struct umad_rmpp_rx {
 	u32 granted;
 };
 
-void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
-		      const struct ib_mad_recv_wc *rwc);
 struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
 					const struct rmpp_packet *packet,
-					const struct umad_rmpp_key *key);
-struct umad_send *umad_rmpp_find_send(struct umad_agent *agent,
-				      const struct umad_txn_key *key,
-				      const struct umad_rmpp_key *from);
-struct umad_send *umad_rmpp_find_request(struct umad_agent *agent,
-					 const struct umad_rmpp_key *from);
-void umad_rmpp_end_for_ever(struct umad_send *send, u8 status, bool *finish);
+					const struct umad_rmpp_key *key,
+					const struct umad_rmpp_timer_ops *ops);
+void umad_rmpp_end_for_ever(struct umad_send *send, u8 status);
 void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_answer_work(struct work_struct *work);
 void umad_rmpp_rx_joined(struct umad_rmpp_rx *rx);
 bool umad_rmpp_rx_unlist(struct umad_rmpp_rx *rx);
-void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused, bool *finish);
+void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused);
 bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_evicted(struct umad_rmpp_rx *rx);
 void umad_rx_msg_release(struct umad_msg *msg);
@@ -152,12 +119,8 @@ bool umad_rmpp_rx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
 			  const struct rmpp_packet *packet,
 			  enum rmpp_rx_state state);
-void umad_rmpp_rx_timer(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_get(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_put(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_cancel_all(struct umad_agent *agent);
-u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
-			      const struct ib_user_mad_hdr *hdr,
-			      const struct ib_mad_hdr *response);
 
 #endif /* UMAD_RMPP_RECV_H */

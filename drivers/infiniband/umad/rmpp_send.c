@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Messages on their way: segments, ACKs, deadlines. */
 #include <linux/types.h>
 #include "rmpp_send.h"
 
+#include <kunit/visibility.h>
 #include <linux/err.h>
 #include <linux/limits.h>
 #include <linux/lockdep.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "ah.h"
+#include "charge.h"
 #include "port.h"
 #include "file.h"
 #include "post.h"
-#include "rmpp_recv.h"
+#include "rmpp_control.h"
+#include "rmpp_match.h"
 #include "segbuf.h"
 #include "send.h"
+#include "trace.h"
+#include "wait_entry.h"
 
 /*
  * Segments that one call hands to ib_core. Where they are acknowledged as fast as they
@@ -22,81 +27,33 @@
  */
 #define PUMP_MAX	4096
 
-/**
- * umad_rmpp_tx_mad() - the MAD header of a message
- * @tx: the message
- *
- * Context: any.
- * Return: the header, that each segment begins with.
- */
-struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx)
-{
-	return (struct ib_mad_hdr *)tx->head;
-}
-
-/**
- * umad_rmpp_tx_start() - set up the engine of a message
- * @send: with a message that nobody else knows yet; inside the agent's gate
- *
- * Context: process; takes &umad_file.lock; does not sleep.
- */
-void umad_rmpp_tx_start(struct umad_send *send)
-{
-	const struct ib_user_mad_hdr *hdr = &send->hdr;
-	struct umad_port *port = send->file->port;
-	struct umad_rmpp_tx *tx = send->rmpp;
-	struct ib_mad_hdr *mad = umad_rmpp_tx_mad(tx);
-	u32 window = 1, segs;
-
-	tx->send = send;
-	tx->mad_size = sizeof(struct ib_mad);
-	if (rdma_cap_opa_mad(port->ib_dev, port->port_num) &&
-	    mad->base_version == OPA_MGMT_BASE_VERSION)
-		tx->mad_size = sizeof(struct opa_mad);
-	tx->layout = rmpp_layout_of(mad->mgmt_class, tx->mad_size);
-	segs = rmpp_segments(&tx->layout, tx->data_len);
-	/* The answer of a double-sided transfer begins with their window. */
-	if (ib_response_mad(mad))
-		window = umad_rmpp_rx_reply_window(send->agent, hdr, mad);
-	rmpp_tx_init(&tx->engine, segs, window, hdr->timeout_ms, hdr->retries,
-		     ktime_get_ns());
-}
-
 static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	struct umad_send *send = umad_post_owner(buf);
 	struct umad_file *file = send->file;
 
-	umad_post_free(buf, send->ah);
 	spin_lock(&file->lock);
 	rmpp_tx_sent(&send->rmpp->engine, ktime_get_ns());
-	if (status != IB_WC_SUCCESS && !send->agent->dying)
-		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+	umad_send_count_failure(send, status);
 	spin_unlock(&file->lock);
 	umad_rmpp_tx_pump(send);
-	umad_send_put(send);
+	umad_send_unbuild(send, buf);
 }
 
-/* The same for the placeholder, which does not count as posted any more. */
-static void held_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+/* The same for the wait entry, which does not count as posted any more. */
+static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	struct umad_send *send = umad_post_owner(buf);
 	struct umad_file *file = send->file;
-	bool finish = false;
 
 	spin_lock(&file->lock);
-	if (send->waiting == buf)
-		send->waiting = NULL;
-	if (status != IB_WC_SUCCESS && status != IB_WC_WR_FLUSH_ERR)
-		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+	umad_wait_entry_detach(send, buf);
+	umad_send_count_failure(send, status);
 	/* The response has overtaken the last ACK, and there was no room for it. */
 	if (send->answer_lost)
-		umad_send_step(send, UMAD_TXN_EV_LOST, status, ktime_get(), &finish);
-	spin_unlock(&file->lock);
-	umad_post_free(buf, send->ah);
-	if (finish)
-		umad_send_finish(send);
-	umad_send_put(send);
+		umad_send_step(send, UMAD_TXN_EV_LOST, status, ktime_get());
+	umad_send_unlock(file);
+	umad_send_unbuild(send, buf);
 }
 
 static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
@@ -126,104 +83,49 @@ static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
 }
 
 /*
- * A response of one MAD can come before the last ACK, or in its place if that
- * was lost. So the last segment stays in ib_core as the placeholder, if there is
- * none; an ACK uses it up, and the turn-around ACK follows it.
+ * A response of one MAD can come before the last ACK, or in its place if that was
+ * lost. So the last segment is the wait entry, if there is none; an ACK uses it up,
+ * and the turn-around ACK follows it. ib_core does not say when it has left.
  */
-static bool hold(struct umad_send *send, struct ib_mad_send_buf *buf)
+static int post_last(struct umad_send *send, struct ib_mad_send_buf *buf)
 {
-	bool holds;
+	struct umad_file *file = send->file;
+	bool waits;
+	int ret;
 
-	spin_lock(&send->file->lock);
-	holds = !send->waiting && send->txn.state == UMAD_TXN_WAIT;
-	if (holds) {
-		umad_post_wait_for_ever(buf);
-		umad_post_set_done(buf, held_done);
-		send->waiting = buf;
-	}
-	spin_unlock(&send->file->lock);
-	return holds;
-}
-
-/* ib_core has taken the placeholder, or not, and does not say when it has left. */
-static void held(struct umad_send *send, struct ib_mad_send_buf *buf, int err)
-{
-	spin_lock(&send->file->lock);
-	if (!err)
+	spin_lock(&file->lock);
+	waits = umad_wait_entry_attach(send, buf);
+	spin_unlock(&file->lock);
+	if (!waits)
+		return ib_post_send_mad(buf, NULL);
+	umad_post_set_done(buf, waiting_done);
+	ret = ib_post_send_mad(buf, NULL);
+	spin_lock(&file->lock);
+	if (!ret)
 		rmpp_tx_sent(&send->rmpp->engine, ktime_get_ns());
-	else if (send->waiting == buf)
-		send->waiting = NULL;
-	/* It may have ended before ib_core knew what to take back. */
-	if (!err && send->txn.state == UMAD_TXN_DONE)
-		umad_send_take_back(send);
-	spin_unlock(&send->file->lock);
+	umad_wait_entry_posted(send, buf, ret);
+	spin_unlock(&file->lock);
+	return ret;
 }
 
 static int post_segment(struct umad_send *send, u32 seg)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
-	const struct umad_post post = {
-		.core = send->agent->core,
-		.ah = send->ah,
-		.qpn = be32_to_cpu(send->hdr.qpn),
-		.pkey_index = send->hdr.pkey_index,
-		.head = tx->head,
-		.head_len = tx->layout.hdr,
-		.len = tx->mad_size,
-		.gfp = UMAD_POST_NOWAIT,
-		.done = segment_done,
-		.owner = send,
-	};
 	struct ib_mad_send_buf *buf;
-	bool holds;
 	int ret;
 
-	buf = umad_post_build(&post);
+	buf = umad_send_build(send, tx->head, tx->layout.hdr, tx->mad_size,
+			      UMAD_POST_NOWAIT, segment_done);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	fill_segment(tx, seg, buf->mad);
-	umad_send_get(send);
-	holds = seg == tx->engine.segs && hold(send, buf);
-	ret = ib_post_send_mad(buf, NULL);
-	if (holds)
-		held(send, buf, ret);
-	if (ret) {
-		umad_post_free(buf, send->ah);
-		umad_send_put(send);
-	}
+	if (seg == tx->engine.segs)
+		ret = post_last(send, buf);
+	else
+		ret = ib_post_send_mad(buf, NULL);
+	if (ret)
+		umad_send_unbuild(send, buf);
 	return ret;
-}
-
-/**
- * umad_rmpp_tx_is_active() - is its message still to be sent?
- * @send: with a message
- *
- * Context: process, &umad_file.lock held.
- * Return: false when its transaction has ended, or its agent ends.
- */
-bool umad_rmpp_tx_is_active(const struct umad_send *send)
-{
-	return !send->agent->dying && (send->txn.state == UMAD_TXN_WAIT ||
-				       send->txn.state == UMAD_TXN_SEND);
-}
-
-/* When its timer is to run next. */
-static u64 next_deadline(const struct umad_send *send)
-{
-	if (!umad_rmpp_tx_is_active(send))
-		return U64_MAX;
-	return min(rmpp_tx_deadline(&send->rmpp->engine), send->rmpp->turn_at);
-}
-
-/**
- * umad_rmpp_tx_arm() - have the timer run when something is to be done next
- * @send: with a message
- *
- * Context: process, &umad_file.lock held; does not sleep.
- */
-void umad_rmpp_tx_arm(struct umad_send *send)
-{
-	umad_rmpp_set_timer(send->file, &send->rmpp->timer, next_deadline(send));
 }
 
 /**
@@ -301,7 +203,7 @@ static void wait_for_response(struct umad_send *send, ktime_t now)
 	umad_send_arm(send->file, now);
 }
 
-static void acked(struct umad_send *send, ktime_t now, bool *finish)
+static void acked(struct umad_send *send, ktime_t now)
 {
 	struct umad_stats *stats = &send->file->port->stats;
 
@@ -311,13 +213,13 @@ static void acked(struct umad_send *send, ktime_t now, bool *finish)
 		return;
 	}
 	umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
-	umad_send_step(send, UMAD_TXN_EV_SENT, 0, now, finish);
+	umad_send_step(send, UMAD_TXN_EV_SENT, 0, now);
 }
 
 /* The engine has taken an event: see to its end, or to what it sends next. */
 static void settle(struct umad_send *send)
 {
-	bool finish = false, turn = false, abort = false;
+	bool turn = false, abort = false;
 	struct umad_rmpp_tx *tx = send->rmpp;
 	struct umad_file *file = send->file;
 	ktime_t now = ktime_get();
@@ -328,7 +230,7 @@ static void settle(struct umad_send *send)
 		tx->settled = true;
 		tx->response_window = umad_rmpp_window_offer(file->port,
 							     ktime_to_ns(now));
-		acked(send, now, &finish);
+		acked(send, now);
 		turn = send->txn.state == UMAD_TXN_WAIT;
 	} else if (umad_rmpp_tx_is_active(send) && !tx->settled &&
 		   tx->engine.state == RMPP_TX_FAILED) {
@@ -336,9 +238,9 @@ static void settle(struct umad_send *send)
 		abort = rmpp_tx_must_abort(&tx->engine);
 		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_UNDELIVERED);
 		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED,
-			       tx->engine.status, now, &finish);
+			       tx->engine.status, now);
 	}
-	spin_unlock(&file->lock);
+	umad_send_unlock(file);
 
 	if (turn)
 		umad_rmpp_turn_around(send);
@@ -346,17 +248,10 @@ static void settle(struct umad_send *send)
 		post_control(send, IB_MGMT_RMPP_TYPE_ABORT, tx->engine.status);
 	/* Sends what is next, or takes the timer away. */
 	umad_rmpp_tx_pump(send);
-	if (finish)
-		umad_send_finish(send);
 }
 
-/**
- * umad_rmpp_tx_timer() - the engine's deadline has come
- * @send: with a message; inside the agent's gate; the caller has a reference
- *
- * Context: process; may sleep; hold no lock.
- */
-void umad_rmpp_tx_timer(struct umad_send *send)
+/* The engine's deadline has come, or what has timed out has a turn. */
+static void tx_timer(struct umad_send *send)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
 	bool turn = false;
@@ -373,22 +268,6 @@ void umad_rmpp_tx_timer(struct umad_send *send)
 	if (turn)
 		umad_rmpp_turn_around(send);
 	settle(send);
-}
-
-/**
- * umad_rmpp_tx_waited() - what has timed out has a turn to be sent again
- * @send: with a message; umad_rmpp_tx_timer() will be called
- * @now: the time
- *
- * Context: process, &umad_file.lock held.
- */
-void umad_rmpp_tx_waited(struct umad_send *send, ktime_t now)
-{
-	lockdep_assert_held(&send->file->lock);
-	rmpp_tx_waited(&send->rmpp->engine, ktime_to_ns(send->again_since),
-		       ktime_to_ns(now));
-	/* It may be two segments, and the last one does not say when it has left. */
-	umad_pace_unknown(&send->file->port->pace, now);
 }
 
 /* The message that a packet of its receiver's is about, with a reference. */
@@ -427,7 +306,7 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 {
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
 	struct umad_file *file = agent->file;
-	bool finish = false, turn = false;
+	bool turn = false;
 	struct umad_rmpp_tx *tx;
 	struct umad_rmpp_key from;
 	struct umad_send *send;
@@ -458,15 +337,13 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 		tx->engine.status = packet->status;
 		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_UNDELIVERED);
 		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, packet->status,
-			       ktime_get(), &finish);
+			       ktime_get());
 	}
-	spin_unlock(&file->lock);
+	umad_send_unlock(file);
 
 	if (turn)
 		umad_rmpp_turn_around(send);
 	settle(send);
-	if (finish)
-		umad_send_finish(send);
 	umad_send_put(send);
 	return true;
 }
@@ -497,34 +374,85 @@ void umad_rmpp_tx_answered(struct umad_send *send)
 	umad_rmpp_tx_pump(send);
 }
 
-/**
- * umad_rmpp_tx_stop() - its transaction is DONE, take the timer away
- * @send: with a message or without
- *
- * Context: process; takes &umad_file.lock; does not sleep.
- */
-void umad_rmpp_tx_stop(struct umad_send *send)
+/* Its engine is to be called, unless that has to wait for a turn. */
+static bool tx_is_due(struct umad_send *send, ktime_t now)
 {
-	if (!send->rmpp)
-		return;
-	spin_lock(&send->file->lock);
-	umad_rmpp_set_timer(send->file, &send->rmpp->timer, U64_MAX);
-	spin_unlock(&send->file->lock);
+	struct rmpp_tx *tx = &send->rmpp->engine;
+	u64 give_up;
+
+	/* One that has ended is about to be freed. */
+	if (!umad_rmpp_tx_is_active(send))
+		return true;
+	if (!umad_again_waits(&send->in_line) &&
+	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))
+		umad_send_again(send, now);
+	if (!umad_again_waits(&send->in_line) || tx->state != RMPP_TX_SENDING)
+		return true;
+	/*
+	 * Waiting for its turn is no silence of its receiver's; but there is an end
+	 * to it, or the line of one that never answers has none.
+	 */
+	give_up = rmpp_tx_wait_deadline(tx, ktime_to_ns(send->again_since));
+	if (ktime_to_ns(now) >= give_up)
+		return true;
+	umad_rmpp_set_timer(send->file, &send->rmpp->timer, give_up);
+	return false;
 }
 
-/**
- * umad_rmpp_tx_canceled() - tell the receiver that no more will come
- * @send: DONE, with a message or without; its agent is still registered
- *
- * Context: process; may sleep; hold no lock.
- */
-void umad_rmpp_tx_canceled(struct umad_send *send)
+static struct umad_send *timer_send(struct umad_rmpp_timer *timer)
+{
+	return container_of(timer, struct umad_rmpp_tx, timer)->send;
+}
+
+static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now)
+{
+	struct umad_send *send = timer_send(timer);
+
+	if (!tx_is_due(send, now) || !umad_gate_enter(&send->agent->gate))
+		return NULL;
+	umad_send_get(send);
+	return send->agent;
+}
+
+static void timer_run(struct umad_rmpp_timer *timer)
+{
+	struct umad_send *send = timer_send(timer);
+
+	tx_timer(send);
+	umad_send_put(send);
+}
+
+static const struct umad_rmpp_timer_ops timer_ops = {
+	.enter = timer_enter,
+	.run = timer_run,
+};
+
+static void take_turn(struct umad_send *send, ktime_t now)
+{
+	rmpp_tx_waited(&send->rmpp->engine, ktime_to_ns(send->again_since),
+		       ktime_to_ns(now));
+	/* It may be two segments, and the last one does not say when it has left. */
+	umad_pace_unknown(&send->file->port->pace, now);
+}
+
+/* Why it was not delivered: &enum rmpp_reason, the RMPPStatus. */
+static void describe(const struct umad_send *send, u8 *reserved)
+{
+	reserved[0] = send->rmpp->engine.reason;
+	reserved[1] = send->rmpp->engine.status;
+}
+
+static void stop(struct umad_send *send)
+{
+	umad_rmpp_set_timer(send->file, &send->rmpp->timer, U64_MAX);
+}
+
+/* Tell the receiver that no more will come. */
+static void canceled(struct umad_send *send)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
 	bool tell;
 
-	if (!tx)
-		return;
 	spin_lock(&send->file->lock);
 	tell = tx->engine.state == RMPP_TX_SENDING;
 	spin_unlock(&send->file->lock);
@@ -533,20 +461,107 @@ void umad_rmpp_tx_canceled(struct umad_send *send)
 			     IB_MGMT_RMPP_STATUS_UNSPEC);
 }
 
-/**
- * umad_rmpp_tx_explain() - why was it not delivered?
- * @send: with a message or without
- * @reserved: &ib_user_mad_hdr.reserved, of a message set to &enum rmpp_reason, the
- *	RMPPStatus, 0; of a single MAD left as it is
- *
- * Context: process, &umad_file.lock held.
- */
-void umad_rmpp_tx_explain(struct umad_send *send, u8 *reserved)
+static void release(struct umad_send *send)
 {
-	/* ABI: of a single MAD all comes back as it was written. */
-	if (!send->rmpp)
-		return;
-	memset(reserved, 0, sizeof(send->hdr.reserved));
-	reserved[0] = send->rmpp->engine.reason;
-	reserved[1] = send->rmpp->engine.status;
+	umad_rmpp_tx_free(send->rmpp);
 }
+
+static const struct umad_send_ops message_ops = {
+	.wants_turn = umad_rmpp_tx_is_active,
+	.take_turn = take_turn,
+	.retransmit = tx_timer,
+	.describe = describe,
+	.stop = stop,
+	.canceled = canceled,
+	.release = release,
+};
+
+/* Set up the engine of a message that nobody else knows yet. */
+static void start(struct umad_send *send)
+{
+	const struct ib_user_mad_hdr *hdr = &send->hdr;
+	struct umad_port *port = send->file->port;
+	struct umad_rmpp_tx *tx = send->rmpp;
+	struct ib_mad_hdr *mad = umad_rmpp_tx_mad(tx);
+	u32 window = 1, segs;
+
+	tx->send = send;
+	tx->timer.ops = &timer_ops;
+	tx->mad_size = sizeof(struct ib_mad);
+	if (rdma_cap_opa_mad(port->ib_dev, port->port_num) &&
+	    mad->base_version == OPA_MGMT_BASE_VERSION)
+		tx->mad_size = sizeof(struct opa_mad);
+	tx->layout = rmpp_layout_of(mad->mgmt_class, tx->mad_size);
+	segs = rmpp_segments(&tx->layout, tx->data_len);
+	/* The answer of a double-sided transfer begins with their window. */
+	if (ib_response_mad(mad))
+		window = umad_rmpp_rx_reply_window(send->agent, hdr, mad);
+	rmpp_tx_init(&tx->engine, segs, window, hdr->timeout_ms, hdr->retries,
+		     ktime_get_ns());
+}
+
+static int send_message(struct umad_agent *agent,
+			const struct ib_user_mad_hdr *hdr,
+			struct umad_rmpp_tx *tx)
+{
+	struct umad_send *send;
+	int ret;
+
+	/* The id may have come to another agent since the program's write. */
+	send = ERR_PTR(-EINVAL);
+	if (agent->kernel_rmpp)
+		send = umad_send_create(agent, &message_ops, hdr,
+					umad_rmpp_tx_mad(tx));
+	if (IS_ERR(send)) {
+		umad_rmpp_tx_free(tx);
+		return PTR_ERR(send);
+	}
+	send->rmpp = tx;
+	send->txn.held = true;
+	start(send);
+	ret = umad_send_enter(send, NULL, true);
+	if (ret) {
+		umad_send_put(send);
+		return ret;
+	}
+	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_SEND_POSTED);
+	umad_rmpp_tx_pump(send);
+	umad_send_put(send);
+	return 0;
+}
+
+/**
+ * umad_rmpp_send() - send a message of several segments for a program
+ * @file: that it was written to
+ * @hdr: the program's header, @id below UMAD_MAX_AGENTS
+ * @tx: the message; consumed
+ *
+ * After 0 the file hears of it once more at the most: by the response, or by
+ * this header with status ETIMEDOUT, also if no response was expected but the
+ * message was not delivered.
+ * Context: as umad_send_mad().
+ * Return: as umad_send_mad().
+ */
+int umad_rmpp_send(struct umad_file *file,
+		      const struct ib_user_mad_hdr *hdr,
+		      struct umad_rmpp_tx *tx)
+{
+	struct umad_agent *agent;
+	unsigned int over_high;
+	int ret;
+
+	trace_ib_umad_write(file, hdr, umad_rmpp_tx_mad(tx));
+	agent = umad_agent_enter(file, hdr->id);
+	if (!agent) {
+		umad_rmpp_tx_free(tx);
+		return -EIO;
+	}
+	over_high = umad_throttle_defer();
+	ret = send_message(agent, hdr, tx);
+	if (ret)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_REFUSED);
+	umad_agent_leave(agent);
+	umad_throttle_resume(over_high);
+	return ret;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_rmpp_send);

@@ -60,22 +60,17 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
 					 const void __user *mad, size_t len);
 void umad_rmpp_tx_free(struct umad_rmpp_tx *tx);
 struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx);
-void umad_rmpp_tx_start(struct umad_send *send);
 void umad_rmpp_tx_arm(struct umad_send *send);
 void umad_rmpp_tx_pump(struct umad_send *send);
+int umad_rmpp_send(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
+		   struct umad_rmpp_tx *tx);
 bool umad_rmpp_tx_is_active(const struct umad_send *send);
-void umad_rmpp_tx_timer(struct umad_send *send);
-void umad_rmpp_tx_waited(struct umad_send *send, ktime_t now);
 bool umad_rmpp_tx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
 			  const struct rmpp_packet *packet);
 bool umad_rmpp_wants_turn(const struct umad_send *send);
-bool umad_rmpp_turn_done(struct umad_send *send);
 void umad_rmpp_turn_around(struct umad_send *send);
 void umad_rmpp_tx_turn_again(struct umad_send *send);
 void umad_rmpp_tx_answered(struct umad_send *send);
-void umad_rmpp_tx_stop(struct umad_send *send);
-void umad_rmpp_tx_canceled(struct umad_send *send);
-void umad_rmpp_tx_explain(struct umad_send *send, u8 *reserved);
 
 #endif /* UMAD_RMPP_SEND_H */

@@ -3,7 +3,7 @@
 #include <linux/types.h>
 #include "rmpp_send.h"
 
-#include <linux/errno.h>
+#include <linux/err.h>
 #include <linux/limits.h>
 #include <linux/time64.h>
 #include "agent.h"
@@ -11,6 +11,7 @@
 #include "file.h"
 #include "post.h"
 #include "send.h"
+#include "wait_entry.h"
 
 /* One that could not be posted is tried again after so long. */
 #define TURN_AGAIN	(100 * NSEC_PER_MSEC)
@@ -35,22 +36,59 @@ bool umad_rmpp_wants_turn(const struct umad_send *send)
 	       !send->waiting && !send->rmpp->answered;
 }
 
-/**
- * umad_rmpp_turn_done() - a turn-around ACK has left ib_core
- * @send: with a message, of which ib_core has nothing else that ends in send_done()
- *
- * Context: process, &umad_file.lock held.
- * Return: true if the next one was put off, and is due.
- */
-bool umad_rmpp_turn_done(struct umad_send *send)
+/* One has left ib_core. True: the next was put off, and is due. */
+static bool next_is_due(struct umad_send *send)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
 
+	lockdep_assert_held(&send->file->lock);
 	tx->turns--;
 	if (tx->turn_at == U64_MAX || !umad_rmpp_wants_turn(send))
 		return false;
 	tx->turn_at = U64_MAX;
 	return true;
+}
+
+static void turn_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_send *send = umad_post_owner(buf);
+	struct umad_file *file = send->file;
+	bool turn;
+
+	spin_lock(&file->lock);
+	umad_send_count_failure(send, status);
+	if (umad_wait_entry_detach(send, buf))
+		umad_send_wait_ended(send, status);
+	turn = next_is_due(send);
+	umad_send_unlock(file);
+	if (turn)
+		umad_rmpp_turn_around(send);
+	umad_send_unbuild(send, buf);
+}
+
+static int post_turn(struct umad_send *send, const struct rmpp_packet *packet)
+{
+	struct umad_rmpp_tx *tx = send->rmpp;
+	struct umad_file *file = send->file;
+	struct ib_mad_send_buf *buf;
+	int ret;
+
+	buf = umad_send_build(send, tx->head, tx->layout.hdr, tx->layout.hdr,
+			      UMAD_POST_NOWAIT, turn_done);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	rmpp_format(buf->mad, packet);
+	spin_lock(&file->lock);
+	umad_wait_entry_attach(send, buf);
+	spin_unlock(&file->lock);
+
+	ret = ib_post_send_mad(buf, NULL);
+	spin_lock(&file->lock);
+	umad_wait_entry_posted(send, buf, ret);
+	spin_unlock(&file->lock);
+	if (ret)
+		umad_send_unbuild(send, buf);
+	return ret;
 }
 
 /**
@@ -65,36 +103,30 @@ bool umad_rmpp_turn_done(struct umad_send *send)
 void umad_rmpp_turn_around(struct umad_send *send)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
-	u8 mad[UMAD_RMPP_HDR_MAX] __aligned(8);
-	struct rmpp_packet packet = {
+	struct umad_file *file = send->file;
+	const struct rmpp_packet packet = {
 		.version = IB_MGMT_RMPP_VERSION,
 		.type = IB_MGMT_RMPP_TYPE_ACK,
 		.len = tx->response_window,
 	};
-	int ret = -EBUSY;
+	bool post;
 
-	memcpy(mad, tx->head, tx->layout.hdr);
-	rmpp_format((struct ib_rmpp_mad *)mad, &packet);
-	spin_lock(&send->file->lock);
-	if (tx->turns < (send->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX)) {
-		tx->turns++;
-		ret = 0;
-	}
-	spin_unlock(&send->file->lock);
-	if (!ret) {
-		ret = umad_send_post(send, mad, tx->layout.hdr, false);
-		spin_lock(&send->file->lock);
-		tx->turns -= !!ret;
-		spin_unlock(&send->file->lock);
-	}
-	if (!ret)
+	spin_lock(&file->lock);
+	post = tx->turns < (send->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX);
+	tx->turns += post;
+	spin_unlock(&file->lock);
+	if (post && !post_turn(send, &packet))
 		return;
-	spin_lock(&send->file->lock);
+
+	spin_lock(&file->lock);
+	tx->turns -= post;
+	if (post)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
 	if (umad_rmpp_wants_turn(send)) {
 		tx->turn_at = ktime_get_ns() + TURN_AGAIN;
 		umad_rmpp_tx_arm(send);
 	}
-	spin_unlock(&send->file->lock);
+	spin_unlock(&file->lock);
 }
 
 /**

@@ -10,9 +10,11 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_mad.h>
+#include "agent.h"
 #include "hdr.h"
 #include "rmpp_dest.h"
 #include "segbuf.h"
+#include "send.h"
 
 /**
  * umad_rmpp_tx_create() - a message that a program has written
@@ -90,4 +92,48 @@ void umad_rmpp_tx_free(struct umad_rmpp_tx *tx)
 		umad_rmpp_dest_uncharge(tx->file, tx->dest, tx->charged);
 	umad_segbuf_free_soon(tx->data);
 	kfree(tx);
+}
+
+/**
+ * umad_rmpp_tx_mad() - the MAD header of a message
+ * @tx: the message
+ *
+ * Context: any.
+ * Return: the header, that each segment begins with.
+ */
+struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx)
+{
+	return (struct ib_mad_hdr *)tx->head;
+}
+
+/**
+ * umad_rmpp_tx_is_active() - is its message still to be sent?
+ * @send: with a message
+ *
+ * Context: process, &umad_file.lock held.
+ * Return: false when its transaction has ended, or its agent ends.
+ */
+bool umad_rmpp_tx_is_active(const struct umad_send *send)
+{
+	return !send->agent->dying && (send->txn.state == UMAD_TXN_WAIT ||
+				       send->txn.state == UMAD_TXN_SEND);
+}
+
+/* When its timer is to run next. */
+static u64 next_deadline(const struct umad_send *send)
+{
+	if (!umad_rmpp_tx_is_active(send))
+		return U64_MAX;
+	return min(rmpp_tx_deadline(&send->rmpp->engine), send->rmpp->turn_at);
+}
+
+/**
+ * umad_rmpp_tx_arm() - have the timer run when something is to be done next
+ * @send: with a message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_tx_arm(struct umad_send *send)
+{
+	umad_rmpp_set_timer(send->file, &send->rmpp->timer, next_deadline(send));
 }

@@ -3,11 +3,8 @@
  * Sends: a transaction (txn.h), its MADs in ib_core, its address, and the
  * record that read() returns when nobody answers.
  *
- * ib_core drops a plain response that no send of its own waits for. So the
- * first attempt is posted to wait there for ever, as the request's
- * placeholder, and is taken back when the transaction ends; further attempts
- * are posted to wait for nothing. Of a message it is the last segment, then the
- * turn-around ACK. All deadlines are ours.
+ * Further attempts are posted to wait for nothing: see wait_entry.h. All deadlines are
+ * ours.
  */
 #ifndef UMAD_SEND_H
 #define UMAD_SEND_H
@@ -15,6 +12,7 @@
 #include <linux/refcount.h>
 #include <rdma/ib_mad.h>
 #include "again.h"
+#include "post.h"
 #include "rxq.h"
 #include "txn.h"
 
@@ -22,7 +20,30 @@ struct umad_agent;
 struct umad_ah;
 struct umad_file;
 struct umad_rmpp_tx;
+struct umad_send;
 struct work_struct;
+
+/**
+ * struct umad_send_ops - what single MADs and messages do differently
+ * @wants_turn: is it still to be sent again? &umad_file.lock held
+ * @take_turn: its turn has come, @retransmit follows; &umad_file.lock held
+ * @retransmit: send again what is due; inside the agent's gate, no lock held
+ * @describe: in &ib_user_mad_hdr.reserved, why it was not delivered; NULL: it is left
+ *	as it was written; &umad_file.lock held
+ * @stop: it is DONE; may be NULL; &umad_file.lock held
+ * @canceled: DONE by the end of its agent, which is registered still; may be NULL; no
+ *	lock held
+ * @release: the last reference is gone; may be NULL; no lock held
+ */
+struct umad_send_ops {
+	bool (*wants_turn)(const struct umad_send *send);
+	void (*take_turn)(struct umad_send *send, ktime_t now);
+	void (*retransmit)(struct umad_send *send);
+	void (*describe)(const struct umad_send *send, u8 *reserved);
+	void (*stop)(struct umad_send *send);
+	void (*canceled)(struct umad_send *send);
+	void (*release)(struct umad_send *send);
+};
 
 /**
  * struct umad_report - what read() returns when nobody answers
@@ -38,18 +59,20 @@ struct umad_report {
 
 /**
  * struct umad_send - one MAD, or message of several, that a program has written
+ * @ops: what it is, constant
  * @txn: its transaction; protected by &umad_file.lock
  * @refs: one while not DONE, one for each MAD in ib_core, one for each thread
  *	that is busy with it, one for each &struct umad_rmpp_rx that answers it.
  *	None outlives @agent
  * @file: constant
  * @agent: constant
- * @agent_node: in &umad_agent.sends; protected by &umad_file.lock
+ * @agent_node: in &umad_agent.sends, then in &umad_file.done; protected by
+ *	&umad_file.lock
  * @late_node: in &umad_agent.late, by the order of posting; protected by
  *	&umad_file.lock
  * @ah: constant, has a reference; NULL in a send whose address has failed
- * @waiting: the placeholder in ib_core, NULL when there is none; protected by
- *	&umad_file.lock, under which it is not freed
+ * @waiting: the wait entry in ib_core, NULL when there is none; protected by
+ *	&umad_file.lock, under which it is not freed; see wait_entry.h
  * @again: an attempt after the first that is in the send queue, or NULL; compared,
  *	not followed; protected by &umad_file.lock
  * @again_since: when it was begun, or began to wait for its turn; protected by
@@ -68,6 +91,7 @@ struct umad_report {
  * @rmpp: the message it is, if it is one, or NULL; constant once posted
  */
 struct umad_send {
+	const struct umad_send_ops *ops;
 	struct umad_txn txn;
 	refcount_t refs;
 	struct umad_file *file;
@@ -89,23 +113,32 @@ struct umad_send {
 	struct umad_rmpp_tx *rmpp;
 };
 
+/* send.c */
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		  void *mad, size_t len);
-int umad_send_message(struct umad_file *file,
-		      const struct ib_user_mad_hdr *hdr,
-		      struct umad_rmpp_tx *tx);
+
+/* send_life.c */
+struct umad_send *umad_send_create(struct umad_agent *agent,
+				   const struct umad_send_ops *ops,
+				   const struct ib_user_mad_hdr *hdr,
+				   struct ib_mad_hdr *mad);
+int umad_send_enter(struct umad_send *send, struct ib_mad_send_buf *buf,
+		    bool refuse_duplicate);
+struct ib_mad_send_buf *umad_send_build(struct umad_send *send, const void *head,
+					size_t head_len, size_t len, gfp_t gfp,
+					umad_done_fn done);
+void umad_send_unbuild(struct umad_send *send, struct ib_mad_send_buf *buf);
 void umad_send_get(struct umad_send *send);
 void umad_send_put(struct umad_send *send);
-void umad_send_release_report(struct umad_msg *msg);
 enum umad_txn_action umad_send_step(struct umad_send *send,
 				    enum umad_txn_event event, int wc_status,
-				    ktime_t now, bool *finish);
-void umad_send_finish(struct umad_send *send);
-void umad_send_stop_waiting(struct umad_send *send);
-void umad_send_take_back(struct umad_send *send);
-int umad_send_post(struct umad_send *send, const void *mad, size_t len,
-		   bool again);
+				    ktime_t now);
+void umad_send_wait_ended(struct umad_send *send, enum ib_wc_status status);
+void umad_send_count_failure(struct umad_send *send, enum ib_wc_status status);
+void umad_send_unlock(struct umad_file *file);
 void umad_send_arm(struct umad_file *file, ktime_t now);
+
+/* send_events.c */
 void umad_send_deadline_work(struct work_struct *work);
 void umad_send_again(struct umad_send *send, ktime_t now);
 void umad_send_again_work(struct work_struct *work);

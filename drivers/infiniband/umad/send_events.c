@@ -9,7 +9,7 @@
 #include "file.h"
 #include "post.h"
 #include "queues.h"
-#include "rmpp_send.h"
+#include "wait_entry.h"
 
 /* Transactions stepped in one go with the file's lock held. */
 #define BATCH		32
@@ -26,26 +26,19 @@
  */
 #define LATE_MAX	8
 /*
- * Of placeholders that are taken back, in one lock section: the search is long behind
+ * Of wait entries that are taken back, in one lock section: the search is long behind
  * many that wait for ever.
  */
 #define SEARCHES	1
 
-/* What is to be done about a deadline without the lock, inside the agent's gate. */
-struct due {
-	struct umad_send *send;
-	struct umad_agent *agent;
-	bool finish;
-};
-
 /*
- * One batch under the lock: fills in the @n that something is left to do for. True:
+ * One batch under the lock. Fills in the @n agents whose gate was entered for it. True:
  * there are more.
  */
-static bool collect_due(struct umad_file *file, struct due *due, unsigned int *n)
+static bool collect_due(struct umad_file *file, struct umad_agent **inside,
+			unsigned int *n)
 {
 	unsigned int looked_at = 0, searches = 0;
-	struct umad_agent *agent;
 	struct umad_send *send;
 	struct umad_txn *txn;
 	ktime_t now = ktime_get();
@@ -56,26 +49,25 @@ static bool collect_due(struct umad_file *file, struct due *due, unsigned int *n
 	while (looked_at++ < BATCH && searches < SEARCHES &&
 	       (txn = umad_txn_expired(&file->txns, now))) {
 		send = container_of(txn, struct umad_send, txn);
-		agent = send->agent;
 		/* Whoever has shut it cancels all that it has. */
-		if (!umad_gate_enter(&agent->gate)) {
+		if (!umad_gate_enter(&send->agent->gate)) {
 			umad_txn_clear_deadline(&file->txns, txn);
 			continue;
 		}
-		due[*n] = (struct due){ .send = send, .agent = agent };
-		if (umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now,
-				   &due[*n].finish) == UMAD_TXN_RETRY)
+		inside[(*n)++] = send->agent;
+		if (umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now) ==
+		    UMAD_TXN_RETRY)
 			umad_send_again(send, now);
-		searches += due[*n].finish;
-		++*n;
+		searches += send->txn.state == UMAD_TXN_DONE;
 	}
 	more = umad_txn_expired(&file->txns, now);
-	spin_unlock(&file->lock);
+	umad_send_unlock(file);
 	return more;
 }
 
 /* As collect_due(), for requests too many that listen for a late response. */
-static bool collect_late(struct umad_file *file, struct due *due, unsigned int *n)
+static bool collect_late(struct umad_file *file, struct umad_agent **inside,
+			 unsigned int *n)
 {
 	struct timerqueue_node *node;
 	struct umad_agent *agent;
@@ -87,43 +79,32 @@ static bool collect_late(struct umad_file *file, struct due *due, unsigned int *
 		agent = file->agent[id];
 		while (agent && *n < SEARCHES && agent->late_count > LATE_MAX &&
 		       umad_gate_enter(&agent->gate)) {
+			inside[(*n)++] = agent;
 			node = timerqueue_getnext(&agent->late);
-			due[*n] = (struct due){
-				.send = container_of(node, struct umad_send,
-						     late_node),
-				.agent = agent,
-			};
-			umad_send_step(due[*n].send, UMAD_TXN_EV_CANCEL, 0, 0,
-				       &due[*n].finish);
-			++*n;
+			umad_send_step(container_of(node, struct umad_send,
+						    late_node),
+				       UMAD_TXN_EV_CANCEL, 0, 0);
 		}
 	}
-	spin_unlock(&file->lock);
+	umad_send_unlock(file);
 	return *n == SEARCHES;
-}
-
-static void settle_due(const struct due *due)
-{
-	if (due->finish)
-		umad_send_finish(due->send);
-	umad_agent_leave(due->agent);
 }
 
 /* As many as fit one run; true: there are more. */
 static bool settle_many(struct umad_file *file,
-			bool (*collect)(struct umad_file *file, struct due *due,
+			bool (*collect)(struct umad_file *file,
+					struct umad_agent **inside,
 					unsigned int *n))
 {
+	struct umad_agent *inside[BATCH];
 	unsigned int total = 0, n, i;
-	struct due due[BATCH];
 	bool more;
 
 	do {
-		more = collect(file, due, &n);
-		for (i = 0; i < n; i++) {
-			settle_due(&due[i]);
-			cond_resched();
-		}
+		more = collect(file, inside, &n);
+		for (i = 0; i < n; i++)
+			umad_agent_leave(inside[i]);
+		cond_resched();
 		/* Those of agents that go away are not among them. */
 		total += n ?: BATCH;
 	} while (more && total < RUN_MAX);
@@ -149,13 +130,6 @@ void umad_send_again(struct umad_send *send, ktime_t now)
 	umad_again_arm(again, now);
 }
 
-static bool wants_turn(const struct umad_send *send)
-{
-	if (send->rmpp)
-		return umad_rmpp_tx_is_active(send);
-	return umad_txn_wants_attempt(&send->file->txns, &send->txn);
-}
-
 /* The one whose turn it is, with a reference, inside its agent's gate. */
 static struct umad_send *next_again(struct umad_file *file)
 {
@@ -170,15 +144,12 @@ static struct umad_send *next_again(struct umad_file *file)
 	/* Those of an agent that goes away count: there may be 262,144. */
 	while (!found && looked_at++ < BATCH && (entry = umad_again_next(again))) {
 		send = container_of(entry, struct umad_send, in_line);
-		if (wants_turn(send) && umad_gate_enter(&send->agent->gate))
+		if (send->ops->wants_turn(send) && umad_gate_enter(&send->agent->gate))
 			found = send;
 	}
 	if (found) {
 		umad_send_get(found);
-		if (found->rmpp)
-			umad_rmpp_tx_waited(found, now);
-		else
-			found->has_turn = true;
+		found->ops->take_turn(found, now);
 	}
 	umad_again_arm(again, now);
 	spin_unlock(&file->lock);
@@ -200,12 +171,7 @@ void umad_send_again_work(struct work_struct *work)
 	if (!send)
 		return;
 	agent = send->agent;
-	if (send->rmpp) {
-		umad_rmpp_tx_timer(send);
-	} else {
-		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_RETRIED);
-		umad_send_post(send, send->mad, send->mad_len, true);
-	}
+	send->ops->retransmit(send);
 	umad_send_put(send);
 	umad_agent_leave(agent);
 }
@@ -243,7 +209,7 @@ void umad_send_deadline_work(struct work_struct *work)
  * umad_send_cancel_all() - give up all that an agent has outstanding
  * @agent: dying, and nobody is inside its gate any more
  *
- * Its placeholders stay in ib_core, which flushes them when the agent is
+ * Its wait entries stay in ib_core, which flushes them when the agent is
  * unregistered. The receivers of messages on their way are sent ABORT.
  * Context: process; sleeps; hold no lock.
  */
@@ -252,7 +218,6 @@ void umad_send_cancel_all(struct umad_agent *agent)
 	struct umad_file *file = agent->file;
 	struct umad_send *batch[BATCH];
 	unsigned int n, i;
-	bool finish;
 
 	do {
 		n = 0;
@@ -264,13 +229,15 @@ void umad_send_cancel_all(struct umad_agent *agent)
 			if (batch[n]->txn.state != UMAD_TXN_LATE)
 				umad_stat_inc(&file->port->stats,
 					      UMAD_STAT_SEND_CANCELED);
-			umad_send_step(batch[n], UMAD_TXN_EV_CANCEL, 0, 0, &finish);
+			umad_send_get(batch[n]);
+			umad_send_step(batch[n], UMAD_TXN_EV_CANCEL, 0, 0);
 			n++;
 		}
-		spin_unlock(&file->lock);
+		umad_send_unlock(file);
 		for (i = 0; i < n; i++) {
-			umad_rmpp_tx_canceled(batch[i]);
-			umad_send_finish(batch[i]);
+			if (batch[i]->ops->canceled)
+				batch[i]->ops->canceled(batch[i]);
+			umad_send_put(batch[i]);
 		}
 		cond_resched();
 	} while (n);
@@ -329,7 +296,6 @@ bool umad_send_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 			const struct ib_mad_hdr *response)
 {
 	struct umad_send *matched = matched_send(buf, response), *send;
-	bool finish = false, finish_matched = false;
 	struct umad_file *file = agent->file;
 	ktime_t now = ktime_get();
 	bool answered = false;
@@ -337,8 +303,8 @@ bool umad_send_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 
 	spin_lock(&file->lock);
 	/* ib_core completes it now, there is nothing to take back. */
-	if (matched && matched->waiting == buf)
-		matched->waiting = NULL;
+	if (matched)
+		umad_wait_entry_detach(matched, buf);
 
 	send = matched;
 	if (!send || send->txn.state != UMAD_TXN_WAIT) {
@@ -347,18 +313,13 @@ bool umad_send_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		send = txn ? container_of(txn, struct umad_send, txn) : NULL;
 	}
 	if (send)
-		answered = umad_send_step(send, UMAD_TXN_EV_RESPONSE, 0, now,
-					  &finish) == UMAD_TXN_DELIVER;
+		answered = umad_send_step(send, UMAD_TXN_EV_RESPONSE, 0, now) ==
+			   UMAD_TXN_DELIVER;
 	/* One that was given up has caught it for its successor, or for none. */
 	if (matched && matched != send)
-		umad_send_step(matched, UMAD_TXN_EV_RESPONSE, 0, now, &finish_matched);
+		umad_send_step(matched, UMAD_TXN_EV_RESPONSE, 0, now);
 	if (answered)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_COMPLETED);
-	spin_unlock(&file->lock);
-
-	if (finish)
-		umad_send_finish(send);
-	if (finish_matched)
-		umad_send_finish(matched);
+	umad_send_unlock(file);
 	return answered;
 }

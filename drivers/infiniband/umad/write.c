@@ -45,7 +45,7 @@ static int write_message(struct umad_file *file,
 	tx = umad_rmpp_tx_create(file, hdr, head->bytes, buf, len);
 	if (IS_ERR(tx))
 		return PTR_ERR(tx);
-	return umad_send_message(file, hdr, tx);
+	return umad_rmpp_send(file, hdr, tx);
 }
 
 /**

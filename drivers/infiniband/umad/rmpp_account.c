@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What messages being received take, of the file, of the port, and of each peer. */
+#include <linux/types.h>
+#include "rmpp_account.h"
+
+#include <linux/lockdep.h>
+#include "agent.h"
+#include "file.h"
+#include "port.h"
+#include "rmpp_peer.h"
+#include "rmpp_recv.h"
+#include "send.h"
+
+/**
+ * umad_rmpp_count() - a message begins to be joined
+ * @rx: with its peer
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_count(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	file->rmpp.joining++;
+	atomic_inc(&file->port->rmpp_joining);
+	if (rx->asked_for)
+		rx->send->answer_comes = true;
+	if (!rx->asked_for)
+		umad_rmpp_peer_add(file, rx);
+}
+
+/**
+ * umad_rmpp_charge() - a message has taken pages
+ * @rx: the message, in the table
+ * @bytes: of them
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	if (!bytes)
+		return;
+	rx->charged += bytes;
+	file->rmpp.joining_bytes += bytes;
+	atomic64_add(bytes, &file->port->rmpp_joining_bytes);
+	if (!rx->asked_for)
+		umad_rmpp_peer_charge(file, rx->peer, bytes);
+}
+
+/**
+ * umad_rmpp_uncount() - a message is not being joined any more
+ * @rx: its peer is let go
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	file->rmpp.joining--;
+	atomic_dec(&file->port->rmpp_joining);
+	file->rmpp.joining_bytes -= rx->charged;
+	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
+	if (rx->asked_for)
+		rx->send->answer_comes = false;
+	else
+		umad_rmpp_peer_remove(file, rx);
+	rx->charged = 0;
+	umad_rmpp_peer_put(file, rx->peer);
+	rx->peer = NULL;
+}

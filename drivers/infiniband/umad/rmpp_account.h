@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef UMAD_RMPP_ACCOUNT_H
+#define UMAD_RMPP_ACCOUNT_H
+
+#include <linux/types.h>
+
+struct umad_rmpp_rx;
+
+void umad_rmpp_count(struct umad_rmpp_rx *rx);
+void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes);
+void umad_rmpp_uncount(struct umad_rmpp_rx *rx);
+
+#endif /* UMAD_RMPP_ACCOUNT_H */

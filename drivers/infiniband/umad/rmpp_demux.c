@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Which engine a packet is for. */
+#include <linux/types.h>
+#include "rmpp_demux.h"
+
+#include "agent.h"
+#include "port.h"
+#include "file.h"
+#include "post.h"
+#include "rmpp_control.h"
+#include "rmpp_match.h"
+#include "rmpp_recv.h"
+#include "rmpp_send.h"
+#include "rmpp_table.h"
+#include "send.h"
+#include "wait_entry.h"
+
+/* ib_core completes now what a packet has used up. */
+static void forget_wait_entry(struct ib_mad_send_buf *buf)
+{
+	struct umad_send *send = umad_post_owner(buf);
+
+	spin_lock(&send->file->lock);
+	umad_wait_entry_detach(send, buf);
+	spin_unlock(&send->file->lock);
+}
+
+/*
+ * What has used it up was not the response, and ib_core would drop that if it is a
+ * single MAD. A message says again that it waits; a request without a deadline
+ * hears that its response cannot come any more.
+ */
+static void replace_wait_entry(struct umad_send *send)
+{
+	if (send->rmpp) {
+		umad_rmpp_tx_turn_again(send);
+		return;
+	}
+	spin_lock(&send->file->lock);
+	umad_rmpp_end_for_ever(send, IB_MGMT_RMPP_STATUS_UNSPEC);
+	umad_send_unlock(send->file);
+}
+
+/**
+ * umad_rmpp_waste() - what is not the response has used up a request's wait entry
+ * @buf: the MAD sent that ib_core takes it for the answer of
+ *
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
+ */
+void umad_rmpp_waste(struct ib_mad_send_buf *buf)
+{
+	forget_wait_entry(buf);
+	replace_wait_entry(umad_post_owner(buf));
+}
+
+/* Does it begin the response of a request, or belong to one that has begun? */
+static bool is_response_to(const struct umad_send *send,
+			   struct umad_agent *agent,
+			   const struct ib_mad_recv_wc *rwc,
+			   const struct rmpp_packet *packet)
+{
+	struct umad_rmpp_key from;
+	struct umad_rmpp_rx *rx;
+	bool found;
+	u8 status;
+
+	if (packet->type != IB_MGMT_RMPP_TYPE_DATA)
+		return false;
+	umad_rmpp_key_of(&from, agent, rwc);
+	spin_lock(&agent->file->lock);
+	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE) {
+		found = umad_rmpp_find_request(agent, &from) == send;
+	} else {
+		rx = umad_rmpp_table_find(&agent->file->rmpp, &from);
+		found = rx && rx->send == send;
+	}
+	spin_unlock(&agent->file->lock);
+	return found;
+}
+
+/* To the message that it belongs to, or that it begins; else a stray. */
+static void dispatch(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+		     const struct rmpp_packet *packet)
+{
+	bool turn_around;
+	u8 status;
+
+	if (packet->version == IB_MGMT_RMPP_VERSION &&
+	    packet->type == IB_MGMT_RMPP_TYPE_DATA) {
+		umad_rmpp_rx_data(agent, rwc, packet);
+		return;
+	}
+
+	/*
+	 * An ACK of segment 0 looks like one of our answer, and is one of
+	 * their request. And who sends us a message ends that message, not
+	 * the one that it answers.
+	 */
+	turn_around = packet->type == IB_MGMT_RMPP_TYPE_ACK && !packet->seg;
+	if (umad_rmpp_rx_receive(agent, rwc, packet, turn_around ?
+				 RMPP_RX_DONE : RMPP_RX_JOINING) ||
+	    umad_rmpp_tx_receive(agent, rwc, packet) ||
+	    umad_rmpp_rx_receive(agent, rwc, packet, RMPP_RX_DONE))
+		return;
+	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_STRAY);
+	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_ABORT)
+		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
+				       status);
+}
+
+/**
+ * umad_rmpp_receive() - an RMPP packet has been received
+ * @agent: with RMPP done here
+ * @buf: the MAD sent that ib_core takes it for the answer of, or NULL
+ * @rwc: the packet, Active; stays the caller's
+ *
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
+ */
+void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+		       const struct ib_mad_recv_wc *rwc)
+{
+	const struct ib_rmpp_mad *mad;
+	struct rmpp_packet packet;
+	bool wasted = false;
+
+	mad = (const struct ib_rmpp_mad *)rwc->recv_buf.mad;
+	rmpp_parse(mad, &packet);
+	if (buf) {
+		wasted = !is_response_to(umad_post_owner(buf), agent, rwc,
+					 &packet);
+		forget_wait_entry(buf);
+	}
+	dispatch(agent, rwc, &packet);
+	if (wasted)
+		replace_wait_entry(umad_post_owner(buf));
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Messages being received: their references. */
+#include <linux/types.h>
+#include "rmpp_recv.h"
+
+#include <linux/slab.h>
+#include "ah.h"
+#include "segbuf.h"
+#include "send.h"
+
+/**
+ * umad_rx_msg_release() - give a message back
+ * @msg: in a &struct umad_rx_msg; consumed
+ *
+ * Context: process; may sleep.
+ */
+void umad_rx_msg_release(struct umad_msg *msg)
+{
+	umad_segbuf_free_soon(msg->body);
+	kfree(container_of(msg, struct umad_rx_msg, msg));
+}
+
+/**
+ * umad_rmpp_rx_get() - take a reference
+ * @rx: to be kept
+ *
+ * Context: any.
+ */
+void umad_rmpp_rx_get(struct umad_rmpp_rx *rx)
+{
+	refcount_inc(&rx->refs);
+}
+
+/**
+ * umad_rmpp_rx_put() - drop a reference
+ * @rx: consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_rx_put(struct umad_rmpp_rx *rx)
+{
+	if (!refcount_dec_and_test(&rx->refs))
+		return;
+	if (rx->ah)
+		umad_ah_put(rx->ah);
+	if (rx->msg)
+		umad_rx_msg_release(&rx->msg->msg);
+	if (rx->send)
+		umad_send_put(rx->send);
+	kfree(rx);
+}
