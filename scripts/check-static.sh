@@ -256,6 +256,8 @@ check "static: licences" without_license || :
 check "static: every selftest is in a plan" forgotten_tests || :
 check "static: every plan can be read" unreadable_plans || :
 check "static: one version" other_versions || :
+check "static: calls go downward" scripts/check-layers.py \
+	drivers/infiniband/umad || :
 check "static: every mutant can be made" \
 	tools/testing/mutants/mutants.py --check || :
 summary

@@ -16,7 +16,12 @@ extern struct workqueue_struct *umad_addr_wq;
 /* Reserves of files that are refilled, which may have to wait for reclaim. */
 extern struct workqueue_struct *umad_reserve_wq;
 
-#define UMAD_ADDR_WORKS	512
+/* Of them those for messages, more if they are the first of their file, for strays. */
+#define UMAD_RMPP_ADDR_WORKS	384
+#define UMAD_RMPP_ADDR_FIRST	64
+#define UMAD_RMPP_ADDR_STRAYS	64
+#define UMAD_ADDR_WORKS		(UMAD_RMPP_ADDR_WORKS + UMAD_RMPP_ADDR_FIRST + \
+				 UMAD_RMPP_ADDR_STRAYS)
 
 int umad_queues_init(void);
 void umad_queues_exit(void);

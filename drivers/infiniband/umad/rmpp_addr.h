@@ -5,10 +5,6 @@
 
 struct umad_rmpp_rx;
 
-/* Works for that under way, and more if they are the first of their file. */
-#define UMAD_RMPP_ADDR_WORKS	384
-#define UMAD_RMPP_ADDR_FIRST	64
-
 void umad_rmpp_addr_ask(struct umad_rmpp_rx *rx);
 void umad_rmpp_addr_forget(struct umad_rmpp_rx *rx);
 void umad_rmpp_addr_done(struct umad_rmpp_rx *rx, int err);

@@ -11,7 +11,6 @@
 #include "port.h"
 #include "queues.h"
 #include "recv_hdr.h"
-#include "rmpp_addr.h"
 
 static void control_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
@@ -67,7 +66,8 @@ int umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
 /**
  * struct stray - an answer to a packet that belongs to no message, or begins none
  * @work: resolves the address, which ib_core's receive work must not wait for
- * @agent: inside its gate
+ * @agent: inside its gate until it is posted
+ * @ah: to whom
  * @hdr: whom it came from
  * @head: headers of the answer
  * @packet: RMPP header of the answer
@@ -75,56 +75,66 @@ int umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
 struct stray {
 	struct work_struct work;
 	struct umad_agent *agent;
+	struct umad_ah *ah;
 	struct ib_user_mad_hdr hdr;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct rmpp_packet packet;
 };
 
-/* Under way for one file, and for all; more are not worth an answer. */
+/* Not sent yet, for one file and for all; more are not worth an answer. */
 #define FILE_STRAYS	16
-#define ALL_STRAYS	64
-static_assert(ALL_STRAYS + UMAD_RMPP_ADDR_WORKS + UMAD_RMPP_ADDR_FIRST <=
-	      UMAD_ADDR_WORKS);
 static atomic_t strays = ATOMIC_INIT(0);
 
 static bool stray_enter(struct umad_rmpp *rmpp)
 {
 	if (!atomic_add_unless(&rmpp->strays, 1, FILE_STRAYS))
 		return false;
-	if (atomic_add_unless(&strays, 1, ALL_STRAYS))
+	if (atomic_add_unless(&strays, 1, UMAD_RMPP_ADDR_STRAYS))
 		return true;
 	atomic_dec(&rmpp->strays);
 	return false;
 }
 
-static void stray_leave(struct umad_rmpp *rmpp)
+static void stray_free(struct stray *stray)
 {
-	atomic_dec(&strays);
-	atomic_dec(&rmpp->strays);
+	atomic_dec(&stray->agent->file->rmpp.strays);
+	kfree(stray);
+}
+
+/* ib_core has done with it: before the agent is unregistered, so the file is there. */
+static void stray_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct stray *stray = umad_post_owner(buf);
+
+	umad_post_free(buf, stray->ah);
+	stray_free(stray);
 }
 
 static void stray_work(struct work_struct *work)
 {
 	struct stray *stray = container_of(work, struct stray, work);
 	struct umad_agent *agent = stray->agent;
-	struct umad_ah *ah;
+	struct umad_ah *ah = ERR_PTR(-ESHUTDOWN);
+	int ret;
 
 	/* Whoever takes the agent away waits for us: not for an address. */
-	if (umad_gate_is_shut(&agent->gate))
-		goto out;
-	ah = umad_ah_create(agent->core->qp->pd, agent->file->port->port_num,
-			    &stray->hdr);
-	if (!IS_ERR(ah)) {
-		umad_rmpp_post_control(agent, ah, &stray->hdr,
-				       (struct ib_mad_hdr *)stray->head,
-				       &stray->packet, NULL, NULL);
+	if (!umad_gate_is_shut(&agent->gate))
+		ah = umad_ah_create(agent->core->qp->pd,
+				    agent->file->port->port_num, &stray->hdr);
+	ret = PTR_ERR_OR_ZERO(ah);
+	if (!ret) {
+		stray->ah = ah;
+		ret = umad_rmpp_post_control(agent, ah, &stray->hdr,
+					     (struct ib_mad_hdr *)stray->head,
+					     &stray->packet, stray_done, stray);
+		/* If it was posted, it has a reference of its own, and may be gone. */
 		umad_ah_put(ah);
 	}
-out:
-	/* The file may go with its last agent. */
-	stray_leave(&agent->file->rmpp);
+	/* The bound of all is for works. The file may go with its last agent. */
+	atomic_dec(&strays);
+	if (ret)
+		stray_free(stray);
 	umad_agent_leave(agent);
-	kfree(stray);
 }
 
 /**
@@ -169,5 +179,6 @@ void umad_rmpp_answer_stray(struct umad_agent *agent,
 err_free:
 	kfree(stray);
 err_count:
-	stray_leave(&agent->file->rmpp);
+	atomic_dec(&strays);
+	atomic_dec(&agent->file->rmpp.strays);
 }

@@ -9,7 +9,7 @@
 #include "file.h"
 #include "port.h"
 #include "recv_hdr.h"
-#include "rmpp_recv.h"
+#include "rmpp_rx_life.h"
 #include "rmpp_table.h"
 #include "send.h"
 

@@ -8,7 +8,7 @@
 #include "agent.h"
 #include "charge.h"
 #include "file.h"
-#include "rmpp_recv.h"
+#include "rmpp_rx_life.h"
 
 /* By GID with a GRH, else by LID: as messages are told apart. */
 static int compare(const void *message, const struct rb_node *node)

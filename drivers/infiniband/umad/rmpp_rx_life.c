@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Messages being received: their references. */
 #include <linux/types.h>
-#include "rmpp_recv.h"
+#include "rmpp_rx_life.h"
 
 #include <linux/slab.h>
 #include "ah.h"

@@ -4,7 +4,7 @@
 
 #include <linux/rbtree.h>
 #include <linux/string.h>
-#include "rmpp_recv.h"
+#include "rmpp_rx_life.h"
 
 static int compare(const void *key, const struct rb_node *node)
 {

@@ -9,7 +9,7 @@
 #include "port.h"
 #include "file.h"
 #include "rmpp_peer.h"
-#include "rmpp_recv.h"
+#include "rmpp_rx_life.h"
 
 /*
  * A sender that is silent for so long uses nothing of what it was granted: it

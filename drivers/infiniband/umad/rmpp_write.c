@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* A message to be sent, from when a program writes it. */
 #include <linux/types.h>
-#include "rmpp_send.h"
+#include "rmpp_write.h"
 
 #include <linux/err.h>
 #include <linux/limits.h>
@@ -54,6 +54,11 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
 	/* One without data takes memory, too. */
 	tx->charged = max_t(size_t, PAGE_ALIGN(len - hdr_len), PAGE_SIZE);
 	umad_hdr_to_dest(hdr, &to);
+	/* On InfiniBand a node is its LID, whatever GIDs it has asked from. */
+	if (to.lid) {
+		to.grh = 0;
+		memset(to.gid, 0, sizeof(to.gid));
+	}
 	dest = umad_rmpp_dest_charge(file, &to, tx->charged);
 	if (IS_ERR(dest))
 		goto err;

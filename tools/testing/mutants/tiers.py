@@ -7,6 +7,7 @@ PLAN_LIMIT = 1200
 # By file: the targets of libFuzzer that have it in them.
 FUZZ = {
     "hdr.c": ["hdr"],
+    "rmpp_account.c": ["limits"],
     "rmpp_limits.c": ["limits"],
     "rmpp_peer.c": ["limits"],
     "rmpp_rx.c": ["rx", "wire", "pair"],
