@@ -153,6 +153,7 @@ static void kill_files(struct umad_port *port)
 	struct umad_file *file;
 
 	umad_gate_wait(&port->gate);
+	umad_issm_clear(port);
 	mutex_lock(&port->files_lock);
 	list_for_each_entry(file, &port->files, port_node)
 		umad_file_kill(file);
@@ -174,6 +175,9 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	port->index = ret;
 	port->ib_dev = ib_dev;
 	port->port_num = port_num;
+	spin_lock_init(&port->name_lock);
+	strscpy(port->ib_dev_name, dev_name(&ib_dev->dev),
+		sizeof(port->ib_dev_name));
 	port->has_issm = issm_all || rdma_cap_ib_smi(ib_dev, port_num);
 	kref_init(&port->kref);
 	umad_gate_init(&port->gate);
@@ -333,10 +337,26 @@ static int issm_nl_info(struct ib_device *ib_dev, void *client_data,
 	return nl_info(ib_dev, client_data, res, true);
 }
 
+/* Not while a client is being added: ib_core has a lock for that. */
+static void rename_ports(struct ib_device *ib_dev, void *client_data)
+{
+	struct umad_device *device = client_data;
+	struct umad_port *port;
+	unsigned long i;
+
+	xa_for_each(&device->ports, i, port) {
+		spin_lock(&port->name_lock);
+		strscpy(port->ib_dev_name, dev_name(&ib_dev->dev),
+			sizeof(port->ib_dev_name));
+		spin_unlock(&port->name_lock);
+	}
+}
+
 static struct ib_client umad_client = {
 	.name = "umad",
 	.add = device_add_ports,
 	.remove = device_remove_ports,
+	.rename = rename_ports,
 	.get_nl_info = umad_nl_info,
 };
 

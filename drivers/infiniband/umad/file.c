@@ -65,7 +65,8 @@ void umad_file_show(struct umad_file *file, struct seq_file *s)
 	budget = file->rxq.budget;
 	spin_unlock(&file->rxq.lock);
 
-	seq_printf(s, "pid %d comm %s hdr %zu agents %u outstanding %u unread %u unread_bytes %zu budget %zu\n",
-		   file->pid, file->comm, umad_file_hdr_size(file), agents,
-		   outstanding, queued, charged, budget);
+	seq_printf(s, "pid %d comm %*pE hdr %zu agents %u outstanding %u unread %u unread_bytes %zu budget %zu\n",
+		   file->pid, (int)strnlen(file->comm, sizeof(file->comm)),
+		   file->comm, umad_file_hdr_size(file), agents, outstanding,
+		   queued, charged, budget);
 }

@@ -57,6 +57,7 @@ static int issm_open(struct inode *inode, struct file *filp)
 	ret = -EPERM;
 	if (rdma_dev_access_netns(port->ib_dev, current->nsproxy->net_ns))
 		ret = set_is_sm(port, true);
+	port->is_sm = !ret;
 	umad_gate_leave(&port->gate);
 	if (ret)
 		goto err_up;
@@ -77,6 +78,7 @@ static int issm_release(struct inode *inode, struct file *filp)
 
 	if (umad_gate_enter(&port->gate)) {
 		ret = set_is_sm(port, false);
+		port->is_sm = false;
 		umad_gate_leave(&port->gate);
 	}
 	up(&port->sm_sem);
@@ -89,6 +91,21 @@ const struct file_operations umad_issm_fops = {
 	.open = issm_open,
 	.release = issm_release,
 };
+
+/**
+ * umad_issm_clear() - the port is no subnet manager's any more
+ * @port: whose gate is shut, and nobody inside
+ *
+ * The device may stay, and only leave the network namespace or lose this module: then
+ * nobody else would clear the bit, as close() finds the gate shut.
+ * Context: process; sleeps.
+ */
+void umad_issm_clear(struct umad_port *port)
+{
+	if (port->is_sm)
+		set_is_sm(port, false);
+	port->is_sm = false;
+}
 
 /**
  * umad_issm_kill() - end the wait of all openers, the device goes away

@@ -21,6 +21,8 @@
  *	in debugfs too
  * @ib_dev: the RDMA device; use it only inside @gate
  * @port_num: of @ib_dev, constant
+ * @name_lock: protects @ib_dev_name
+ * @ib_dev_name: that of @ib_dev has no lock, and is freed when that is renamed
  * @index: N of umadN and issmN, constant
  * @gate: open as long as @ib_dev is there. Nobody waits for user space inside
  * @dev: umadN
@@ -32,9 +34,12 @@
  *	agents are unregistered, so never taken by a handler of ib_core
  * @files: open files, &umad_file.port_node
  * @sm_sem: held by who has issmN open, that is the IsSM bit; others wait for it
+ * @is_sm: the IsSM bit is set; protected by @gate: by who has it entered with @sm_sem,
+ *	and when nobody is inside
  * @sm_dead: the RDMA device is gone: who gets @sm_sem hands it on; set once
  * @rmpp_joining: RMPP messages being joined
  * @rmpp_joining_bytes: memory they take
+ * @rmpp_files: files that have such messages
  * @rmpp_credit: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
  * @rmpp_window: of them those that senders have been allowed to send
@@ -46,6 +51,8 @@ struct umad_port {
 	struct kref kref;
 	struct ib_device *ib_dev;
 	u32 port_num;
+	spinlock_t name_lock; /* protects the next field */
+	char ib_dev_name[IB_DEVICE_NAME_MAX];
 	int index;
 	struct umad_gate gate;
 	struct device dev;
@@ -56,9 +63,11 @@ struct umad_port {
 	struct mutex files_lock; /* protects the next field */
 	struct list_head files;
 	struct semaphore sm_sem;
+	bool is_sm;
 	bool sm_dead;
 	atomic_t rmpp_joining;
 	atomic64_t rmpp_joining_bytes;
+	atomic_t rmpp_files;
 	u32 rmpp_credit;
 	struct umad_rmpp_window rmpp_window;
 	struct umad_pace pace;

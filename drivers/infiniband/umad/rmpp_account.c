@@ -8,7 +8,7 @@
 #include "file.h"
 #include "port.h"
 #include "rmpp_peer.h"
-#include "rmpp_recv.h"
+#include "rmpp_rx_life.h"
 #include "send.h"
 
 /**
@@ -22,7 +22,8 @@ void umad_rmpp_count(struct umad_rmpp_rx *rx)
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	file->rmpp.joining++;
+	if (!file->rmpp.joining++)
+		atomic_inc(&file->port->rmpp_files);
 	atomic_inc(&file->port->rmpp_joining);
 	if (rx->asked_for)
 		rx->send->answer_comes = true;
@@ -62,7 +63,8 @@ void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	file->rmpp.joining--;
+	if (!--file->rmpp.joining)
+		atomic_dec(&file->port->rmpp_files);
 	atomic_dec(&file->port->rmpp_joining);
 	file->rmpp.joining_bytes -= rx->charged;
 	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);

@@ -8,6 +8,7 @@
 
 #include <linux/fs.h>
 #include <linux/lockdep.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/time64.h>
@@ -84,15 +85,25 @@ enum lack {
 	LACK_BYTES,
 };
 
+/*
+ * A port that is full refuses who has had its share of it, but nobody else: or one
+ * program with many files would keep it from all others.
+ */
+static u64 share(const struct umad_file *file, u64 limit)
+{
+	return div_u64(limit, atomic_read(&file->port->rmpp_files) + 1);
+}
+
 static enum lack lack_of_bytes(const struct umad_rmpp_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 	u64 port_bytes = atomic64_read(&file->port->rmpp_joining_bytes);
+	u64 limit = READ_ONCE(rmpp_port_bytes);
 
 	if (!rx->asked_for && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
 		return LACK_PEER;
 	if (file->rmpp.joining_bytes > READ_ONCE(rmpp_file_bytes) ||
-	    port_bytes > READ_ONCE(rmpp_port_bytes))
+	    (port_bytes > limit && file->rmpp.joining_bytes > share(file, limit)))
 		return LACK_BYTES;
 	return LACK_NOTHING;
 }
@@ -101,12 +112,13 @@ static enum lack lack_to_begin(const struct umad_rmpp_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 	unsigned int joining = atomic_read(&file->port->rmpp_joining);
+	unsigned int limit = READ_ONCE(rmpp_port_transfers);
 
 	if (!rx->asked_for &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;
 	if (file->rmpp.joining >= READ_ONCE(rmpp_file_transfers) ||
-	    joining >= READ_ONCE(rmpp_port_transfers))
+	    (joining >= limit && file->rmpp.joining >= share(file, limit)))
 		return LACK_TRANSFERS;
 	return lack_of_bytes(rx);
 }

@@ -4,23 +4,25 @@
 
 #include <linux/device.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
-#include "port.h"
 #include "hdr.h"
+#include "port.h"
 #include "umad_compat.h"
 
 static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr,
 			  char *buf)
 {
 	struct umad_port *port = dev_get_drvdata(dev);
-	ssize_t ret;
+	char name[IB_DEVICE_NAME_MAX];
 
-	/* The live name: `rdma dev set NAME name` changes it. */
-	if (!umad_gate_enter(&port->gate))
+	if (umad_gate_is_shut(&port->gate))
 		return -ENODEV;
-	ret = sysfs_emit(buf, "%s\n", dev_name(&port->ib_dev->dev));
-	umad_gate_leave(&port->gate);
-	return ret;
+	/* The live name: `rdma dev set NAME name` changes it. */
+	spin_lock(&port->name_lock);
+	strscpy(name, port->ib_dev_name, sizeof(name));
+	spin_unlock(&port->name_lock);
+	return sysfs_emit(buf, "%s\n", name);
 }
 static DEVICE_ATTR_RO(ibdev);
 

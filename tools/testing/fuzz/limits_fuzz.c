@@ -5,6 +5,7 @@
  */
 #include <linux/types.h>
 #include "fuzz.h"
+#include "rmpp_account.h"
 #include "rmpp_limits.h"
 #include "shim/memory.h"
 #include "shim/module.h"
@@ -173,7 +174,7 @@ static void check_file(struct world *w, struct umad_file *file)
 
 static void check(struct world *w)
 {
-	unsigned int joining = 0, active = 0;
+	unsigned int joining = 0, active = 0, files = 0;
 	struct umad_rmpp_rx *rx;
 	u64 bytes = 0, seen = 0;
 	u32 granted = 0, i;
@@ -182,7 +183,9 @@ static void check(struct world *w)
 		check_file(w, &w->files[i]);
 		joining += w->files[i].rmpp.joining;
 		bytes += w->files[i].rmpp.joining_bytes;
+		files += !!w->files[i].rmpp.joining;
 	}
+	MUST((unsigned int)atomic_read(&w->port.rmpp_files) == files);
 	MUST((unsigned int)atomic_read(&w->port.rmpp_joining) == joining);
 	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) == bytes);
 
@@ -240,7 +243,9 @@ static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
 	umad_rmpp_count(rx);
 	MUST(rx->asked_for || rx->peer->transfers <= peer_transfers);
 	MUST(agent->file->rmpp.joining <= file_transfers);
-	MUST((u32)atomic_read(&w->port.rmpp_joining) <= port_transfers);
+	MUST((u32)atomic_read(&w->port.rmpp_joining) <= port_transfers ||
+	     agent->file->rmpp.joining * atomic_read(&w->port.rmpp_files) <=
+	     port_transfers);
 }
 
 /* Memory for a segment; false: there must be no more of it. */
@@ -260,7 +265,8 @@ static bool grow(struct world *w, struct umad_rmpp_rx *rx, u32 bytes)
 		return false;
 	MUST(rx->asked_for || rx->peer->bytes <= peer_bytes);
 	MUST(rmpp->joining_bytes <= file_bytes);
-	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) <= port_bytes);
+	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) <= port_bytes ||
+	     rmpp->joining_bytes * atomic_read(&w->port.rmpp_files) <= port_bytes);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 int rdma_link_index(const char *ibdev);
 int rdma_link_add(const char *ibdev, const char *netdev);
 int rdma_link_del(const char *ibdev);
+int rdma_link_rename(const char *ibdev, const char *name);
 
 struct rdma_chardev {
 	uint64_t abi;
