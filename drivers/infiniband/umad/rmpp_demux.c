@@ -27,15 +27,19 @@ static void forget_wait_entry(struct ib_mad_send_buf *buf)
 
 /*
  * What has used it up was not the response, and ib_core would drop that if it is a
- * single MAD. A message says again that it waits; a request without a deadline
- * hears that its response cannot come any more.
+ * single MAD. A message says again that it waits, a single MAD is sent again. If that
+ * cannot be, a request without a deadline hears that no response can come any more.
  */
-static void replace_wait_entry(struct umad_send *send)
+static void replace_wait_entry(struct ib_mad_send_buf *buf)
 {
+	struct umad_send *send = umad_post_owner(buf);
+
 	if (send->rmpp) {
 		umad_rmpp_tx_turn_again(send);
 		return;
 	}
+	if (umad_send_rearm(send, buf))
+		return;
 	spin_lock(&send->file->lock);
 	umad_rmpp_end_for_ever(send, IB_MGMT_RMPP_STATUS_UNSPEC);
 	umad_send_unlock(send->file);
@@ -50,7 +54,7 @@ static void replace_wait_entry(struct umad_send *send)
 void umad_rmpp_waste(struct ib_mad_send_buf *buf)
 {
 	forget_wait_entry(buf);
-	replace_wait_entry(umad_post_owner(buf));
+	replace_wait_entry(buf);
 }
 
 /* Does it begin the response of a request, or belong to one that has begun? */
@@ -132,5 +136,5 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	}
 	dispatch(agent, rwc, &packet);
 	if (wasted)
-		replace_wait_entry(umad_post_owner(buf));
+		replace_wait_entry(buf);
 }

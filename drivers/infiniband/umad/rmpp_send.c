@@ -47,7 +47,7 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	struct umad_file *file = send->file;
 
 	spin_lock(&file->lock);
-	umad_wait_entry_detach(send, buf);
+	umad_wait_entry_done(send, buf);
 	umad_send_count_failure(send, status);
 	/* The response has overtaken the last ACK, and there was no room for it. */
 	if (send->answer_lost)
@@ -94,16 +94,15 @@ static int post_last(struct umad_send *send, struct ib_mad_send_buf *buf)
 	int ret;
 
 	spin_lock(&file->lock);
-	waits = umad_wait_entry_attach(send, buf);
+	waits = umad_wait_entry_attach(send, buf, waiting_done);
 	spin_unlock(&file->lock);
 	if (!waits)
 		return ib_post_send_mad(buf, NULL);
-	umad_post_set_done(buf, waiting_done);
 	ret = ib_post_send_mad(buf, NULL);
 	spin_lock(&file->lock);
 	if (!ret)
 		rmpp_tx_sent(&send->rmpp->engine, ktime_get_ns());
-	umad_wait_entry_posted(send, buf, ret);
+	umad_wait_entry_posted(send, buf, true, ret);
 	spin_unlock(&file->lock);
 	return ret;
 }
@@ -474,6 +473,8 @@ static const struct umad_send_ops message_ops = {
 	.stop = stop,
 	.canceled = canceled,
 	.release = release,
+	/* The receiver repeats its ACK; without one its response is lost. */
+	.waits_max = RMPP_TX_POSTED_MAX,
 };
 
 /* Set up the engine of a message that nobody else knows yet. */
@@ -519,7 +520,7 @@ static int send_message(struct umad_agent *agent,
 	send->rmpp = tx;
 	send->txn.held = true;
 	start(send);
-	ret = umad_send_enter(send, NULL, true);
+	ret = umad_send_enter(send, NULL, NULL, true);
 	if (ret) {
 		umad_send_put(send);
 		return ret;
@@ -542,9 +543,8 @@ static int send_message(struct umad_agent *agent,
  * Context: as umad_send_mad().
  * Return: as umad_send_mad().
  */
-int umad_rmpp_send(struct umad_file *file,
-		      const struct ib_user_mad_hdr *hdr,
-		      struct umad_rmpp_tx *tx)
+int umad_rmpp_send(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
+		   struct umad_rmpp_tx *tx)
 {
 	struct umad_agent *agent;
 	unsigned int over_high;

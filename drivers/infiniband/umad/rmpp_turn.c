@@ -49,7 +49,8 @@ static bool next_is_due(struct umad_send *send)
 	return true;
 }
 
-static void turn_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+static void turn_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
+		       bool waited)
 {
 	struct umad_send *send = umad_post_owner(buf);
 	struct umad_file *file = send->file;
@@ -57,7 +58,7 @@ static void turn_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 
 	spin_lock(&file->lock);
 	umad_send_count_failure(send, status);
-	if (umad_wait_entry_detach(send, buf))
+	if (waited && umad_wait_entry_done(send, buf))
 		umad_send_wait_ended(send, status);
 	turn = next_is_due(send);
 	umad_send_unlock(file);
@@ -66,11 +67,22 @@ static void turn_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	umad_send_unbuild(send, buf);
 }
 
+static void turn_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	turn_ended(buf, status, false);
+}
+
+static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	turn_ended(buf, status, true);
+}
+
 static int post_turn(struct umad_send *send, const struct rmpp_packet *packet)
 {
 	struct umad_rmpp_tx *tx = send->rmpp;
 	struct umad_file *file = send->file;
 	struct ib_mad_send_buf *buf;
+	bool waits;
 	int ret;
 
 	buf = umad_send_build(send, tx->head, tx->layout.hdr, tx->layout.hdr,
@@ -79,12 +91,12 @@ static int post_turn(struct umad_send *send, const struct rmpp_packet *packet)
 		return PTR_ERR(buf);
 	rmpp_format(buf->mad, packet);
 	spin_lock(&file->lock);
-	umad_wait_entry_attach(send, buf);
+	waits = umad_wait_entry_attach(send, buf, waiting_done);
 	spin_unlock(&file->lock);
 
 	ret = ib_post_send_mad(buf, NULL);
 	spin_lock(&file->lock);
-	umad_wait_entry_posted(send, buf, ret);
+	umad_wait_entry_posted(send, buf, waits, ret);
 	spin_unlock(&file->lock);
 	if (ret)
 		umad_send_unbuild(send, buf);
@@ -112,7 +124,8 @@ void umad_rmpp_turn_around(struct umad_send *send)
 	bool post;
 
 	spin_lock(&file->lock);
-	post = tx->turns < (send->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX);
+	post = tx->turns < (send->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX) &&
+	       !umad_wait_entry_is_full(send);
 	tx->turns += post;
 	spin_unlock(&file->lock);
 	if (post && !post_turn(send, &packet))

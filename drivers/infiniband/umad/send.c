@@ -15,6 +15,14 @@
 #include "trace.h"
 #include "wait_entry.h"
 
+/*
+ * Each stray packet uses one up, and then the request is sent again: of a device that
+ * stands no more than so many.
+ */
+#define WAITS_MAX	4
+/* And in all. */
+#define REARMS_MAX	64
+
 /* Of a further attempt: it has left, or failed; the time of the next runs. */
 static void attempt_done(struct umad_send *send)
 {
@@ -30,80 +38,170 @@ static void attempt_done(struct umad_send *send)
 	umad_again_arm(&file->again, now);
 }
 
-/* ib_core has done with an attempt. */
-static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+/* Of a further one: it has its turn, waits for that, or for an earlier attempt. */
+static bool attempt_follows(const struct umad_send *send)
+{
+	return umad_again_waits(&send->in_line) || send->has_turn ||
+	       send->postponed;
+}
+
+/* ib_core has done with an attempt; @waited: it was the wait entry, or had been. */
+static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
+			  bool waited)
 {
 	struct umad_send *send = umad_post_owner(buf);
 	struct umad_file *file = send->file;
 	bool ok = status == IB_WC_SUCCESS;
-	ktime_t took;
+	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
 	umad_send_count_failure(send, status);
-	if (umad_wait_entry_detach(send, buf) || send->txn.state == UMAD_TXN_SEND) {
+	if ((waited && umad_wait_entry_done(send, buf)) ||
+	    send->txn.state == UMAD_TXN_SEND) {
 		if (ok && send->txn.state == UMAD_TXN_SEND)
 			umad_stat_inc(&file->port->stats,
 				      UMAD_STAT_SEND_COMPLETED);
 		/* Waiting for its turn, a request is not at its last attempt. */
-		if (ok || (!umad_again_waits(&send->in_line) && !send->has_turn))
+		if (ok || !attempt_follows(send))
 			umad_send_wait_ended(send, status);
 	}
 	if (send->again == buf) {
-		took = ktime_sub(ktime_get(), send->again_since);
-		umad_pace_took(&file->port->pace, ktime_to_ns(took));
+		umad_pace_took(&file->port->pace,
+			       ktime_to_ns(ktime_sub(now, send->again_since)));
 		attempt_done(send);
+	}
+	if (send->postponed && !umad_wait_entry_is_full(send)) {
+		send->postponed = false;
+		if (send->txn.state == UMAD_TXN_WAIT)
+			umad_send_again(send, now);
 	}
 	umad_send_unlock(file);
 	umad_send_unbuild(send, buf);
 }
 
+static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	attempt_ended(buf, status, false);
+}
+
+static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	attempt_ended(buf, status, true);
+}
+
+/*
+ * It has no wait entry: another copy is to be one, when it has a turn. But a peer may
+ * answer each copy so that the wait entry is used up again.
+ */
+static bool rearm(struct umad_send *send)
+{
+	lockdep_assert_held(&send->file->lock);
+	send->rearm = send->mad && send->rearms++ < REARMS_MAX;
+	if (send->rearm && !attempt_follows(send))
+		umad_send_again(send, ktime_get());
+	return send->rearm;
+}
+
+/* What was to take the place of the wait entry has not: once more, or never. */
+static void not_rearmed(struct umad_send *send)
+{
+	if (send->txn.state != UMAD_TXN_WAIT || send->waiting || rearm(send) ||
+	    send->txn.timeout != UMAD_TXN_FOREVER)
+		return;
+	umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, 0, ktime_get());
+}
+
+/*
+ * What becomes of a further attempt, which is the wait entry if there is none. False:
+ * it is not posted, as it is not wanted any more, or has to wait for an earlier one.
+ */
+static bool enter_attempt(struct umad_send *send, struct ib_mad_send_buf *buf,
+			  bool *attached)
+{
+	struct umad_file *file = send->file;
+	ktime_t now = ktime_get();
+
+	lockdep_assert_held(&file->lock);
+	send->has_turn = false;
+	if (send->txn.state != UMAD_TXN_WAIT)
+		return false;
+	*attached = umad_wait_entry_attach(send, buf, waiting_done);
+	if (*attached) {
+		send->rearm = false;
+		/* ib_core does not say when it has left. */
+		umad_pace_unknown(&file->port->pace, now);
+		if (!send->again)
+			attempt_done(send);
+		return true;
+	}
+	send->postponed = umad_wait_entry_is_full(send);
+	if (send->postponed || send->again)
+		return false;
+	file->again.in_flight++;
+	send->again = buf;
+	send->again_since = now;
+	return true;
+}
+
+/* An attempt that could not be made, or was not taken by ib_core. */
+static void attempt_failed(struct umad_send *send, struct ib_mad_send_buf *buf,
+			   bool attached, int err)
+{
+	struct umad_file *file = send->file;
+
+	spin_lock(&file->lock);
+	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+	send->has_turn = false;
+	if (buf)
+		umad_wait_entry_posted(send, buf, attached, err);
+	if (send->again == buf)
+		attempt_done(send);
+	if (send->rearm || attached)
+		not_rearmed(send);
+	umad_send_unlock(file);
+}
+
 /* A further attempt. What fails here is made good by the next, or by the deadline. */
 static void retransmit(struct umad_send *send)
 {
-	struct umad_stats *stats = &send->file->port->stats;
 	struct umad_file *file = send->file;
+	bool attached = false, post;
 	struct ib_mad_send_buf *buf;
-	ktime_t now = ktime_get();
-	bool waits;
 	int ret;
 
-	umad_stat_inc(stats, UMAD_STAT_SEND_RETRIED);
 	buf = umad_send_build(send, send->mad, send->mad_len, send->mad_len,
 			      UMAD_POST_NOWAIT, send_done);
-	ret = PTR_ERR_OR_ZERO(buf);
-	spin_lock(&file->lock);
-	waits = !ret && umad_wait_entry_attach(send, buf);
-	send->has_turn = false;
-	/* ib_core does not say when one that waits there has left. */
-	if (waits)
-		umad_pace_unknown(&file->port->pace, now);
-	if (ret || waits) {
-		attempt_done(send);
-	} else {
-		file->again.in_flight++;
-		send->again = buf;
-		send->again_since = now;
-	}
-	spin_unlock(&file->lock);
-	if (ret)
-		goto err_count;
-
-	ret = ib_post_send_mad(buf, NULL);
-	spin_lock(&file->lock);
-	if (ret && send->again == buf)
-		attempt_done(send);
-	umad_wait_entry_posted(send, buf, ret);
-	spin_unlock(&file->lock);
-	if (!ret)
+	if (IS_ERR(buf)) {
+		attempt_failed(send, NULL, false, PTR_ERR(buf));
 		return;
-	umad_send_unbuild(send, buf);
-err_count:
-	umad_stat_inc(stats, UMAD_STAT_SEND_FAILED);
+	}
+	spin_lock(&file->lock);
+	post = enter_attempt(send, buf, &attached);
+	spin_unlock(&file->lock);
+	if (!post) {
+		umad_send_unbuild(send, buf);
+		return;
+	}
+	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_RETRIED);
+	ret = ib_post_send_mad(buf, NULL);
+	if (ret) {
+		attempt_failed(send, buf, attached, ret);
+		umad_send_unbuild(send, buf);
+		return;
+	}
+	spin_lock(&file->lock);
+	umad_wait_entry_posted(send, buf, attached, 0);
+	spin_unlock(&file->lock);
 }
 
 static bool wants_turn(const struct umad_send *send)
 {
-	return umad_txn_wants_attempt(&send->file->txns, &send->txn);
+	/* A response that has begun needs no wait entry. */
+	if (send->rearm && send->txn.state == UMAD_TXN_WAIT && !send->waiting &&
+	    !send->answer_comes)
+		return true;
+	return send->txn.timeout != UMAD_TXN_FOREVER &&
+	       umad_txn_wants_attempt(&send->file->txns, &send->txn);
 }
 
 static void take_turn(struct umad_send *send, ktime_t now)
@@ -116,6 +214,7 @@ static const struct umad_send_ops mad_ops = {
 	.wants_turn = wants_turn,
 	.take_turn = take_turn,
 	.retransmit = retransmit,
+	.waits_max = WAITS_MAX,
 };
 
 /*
@@ -130,7 +229,7 @@ static int post_first(struct umad_send *send, struct ib_mad_send_buf *buf)
 
 	ret = ib_post_send_mad(buf, NULL);
 	spin_lock(&file->lock);
-	umad_wait_entry_posted(send, buf, ret);
+	umad_wait_entry_posted(send, buf, send->txn.timeout, ret);
 	if (ret) {
 		reported = send->txn.state == UMAD_TXN_LATE ||
 			   send->txn.state == UMAD_TXN_DONE;
@@ -195,7 +294,7 @@ static int send_single(struct umad_agent *agent,
 		ret = PTR_ERR(buf);
 		goto err_send;
 	}
-	ret = umad_send_enter(send, buf, refuse_duplicate);
+	ret = umad_send_enter(send, buf, waiting_done, refuse_duplicate);
 	if (ret)
 		goto err_buf;
 
@@ -209,6 +308,37 @@ err_buf:
 err_send:
 	umad_send_put(send);
 	return ret;
+}
+
+/**
+ * umad_send_rearm() - what is not the response has used up the wait entry
+ * @send: a request that is a single MAD
+ * @used: the MAD that was the wait entry; ib_core completes it after this
+ *
+ * ib_core would drop the response: so the request is sent once more, when it has a
+ * turn, and that copy waits.
+ * Context: process, ib_core's receive handler; hold no lock.
+ * Return: false without memory, or when that has been so too often.
+ */
+bool umad_send_rearm(struct umad_send *send, const struct ib_mad_send_buf *used)
+{
+	struct umad_file *file = send->file;
+	struct umad_charge charge = umad_charge_begin(file->memcg);
+	size_t len = used->hdr_len + used->data_len;
+	void *mad = kmemdup(used->mad, len, UMAD_GFP_HANDLER);
+	bool armed = true;
+
+	umad_charge_end(&charge);
+	spin_lock(&file->lock);
+	if (!send->mad && mad) {
+		send->mad_len = len;
+		swap(send->mad, mad);
+	}
+	if (send->txn.state == UMAD_TXN_WAIT && !send->waiting)
+		armed = rearm(send);
+	spin_unlock(&file->lock);
+	kfree(mad);
+	return armed;
 }
 
 /**

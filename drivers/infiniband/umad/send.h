@@ -34,6 +34,7 @@ struct work_struct;
  * @canceled: DONE by the end of its agent, which is registered still; may be NULL; no
  *	lock held
  * @release: the last reference is gone; may be NULL; no lock held
+ * @waits_max: wait entries that may be in ib_core, with those that have been used up
  */
 struct umad_send_ops {
 	bool (*wants_turn)(const struct umad_send *send);
@@ -43,6 +44,7 @@ struct umad_send_ops {
 	void (*stop)(struct umad_send *send);
 	void (*canceled)(struct umad_send *send);
 	void (*release)(struct umad_send *send);
+	unsigned int waits_max;
 };
 
 /**
@@ -73,6 +75,13 @@ struct umad_report {
  * @ah: constant, has a reference; NULL in a send whose address has failed
  * @waiting: the wait entry in ib_core, NULL when there is none; protected by
  *	&umad_file.lock, under which it is not freed; see wait_entry.h
+ * @waits_posted: MADs in ib_core that are the wait entry, or were; protected by
+ *	&umad_file.lock; see wait_entry.h
+ * @rearm: what was not the response has used up the wait entry, and a copy is to take
+ *	its place; protected by &umad_file.lock
+ * @rearms: how often that was so; protected by &umad_file.lock
+ * @postponed: a further attempt waits for one of @waits_posted; protected by
+ *	&umad_file.lock
  * @again: an attempt after the first that is in the send queue, or NULL; compared,
  *	not followed; protected by &umad_file.lock
  * @again_since: when it was begun, or began to wait for its turn; protected by
@@ -82,7 +91,7 @@ struct umad_report {
  * @hdr: the program's header, constant
  * @report: allocated beforehand, NULL when it was handed to the receive queue;
  *	protected by &umad_file.lock
- * @mad: the whole MAD, kept only if it may be sent again
+ * @mad: the whole MAD, kept only if it may be sent again; else set when @rearm is
  * @mad_len: bytes of @mad
  * @answer_lost: its response came and could not be kept; protected by
  *	&umad_file.lock
@@ -100,6 +109,10 @@ struct umad_send {
 	struct timerqueue_node late_node;
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
+	unsigned int waits_posted;
+	bool rearm;
+	unsigned int rearms;
+	bool postponed;
 	struct ib_mad_send_buf *again;
 	ktime_t again_since;
 	struct umad_again_entry in_line;
@@ -116,6 +129,7 @@ struct umad_send {
 /* send.c */
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		  void *mad, size_t len);
+bool umad_send_rearm(struct umad_send *send, const struct ib_mad_send_buf *used);
 
 /* send_life.c */
 struct umad_send *umad_send_create(struct umad_agent *agent,
@@ -123,7 +137,7 @@ struct umad_send *umad_send_create(struct umad_agent *agent,
 				   const struct ib_user_mad_hdr *hdr,
 				   struct ib_mad_hdr *mad);
 int umad_send_enter(struct umad_send *send, struct ib_mad_send_buf *buf,
-		    bool refuse_duplicate);
+		    umad_done_fn waiting_done, bool refuse_duplicate);
 struct ib_mad_send_buf *umad_send_build(struct umad_send *send, const void *head,
 					size_t head_len, size_t len, gfp_t gfp,
 					umad_done_fn done);
@@ -135,7 +149,7 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 				    ktime_t now);
 void umad_send_wait_ended(struct umad_send *send, enum ib_wc_status status);
 void umad_send_count_failure(struct umad_send *send, enum ib_wc_status status);
-void umad_send_unlock(struct umad_file *file);
+void umad_send_unlock(struct umad_file *file) __releases(&file->lock);
 void umad_send_arm(struct umad_file *file, ktime_t now);
 
 /* send_events.c */

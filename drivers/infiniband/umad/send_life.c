@@ -196,14 +196,16 @@ struct umad_send *umad_send_create(struct umad_agent *agent,
 /**
  * umad_send_enter() - into the file's table, ready to be posted
  * @send: created; after 0 the table's, and the caller has a reference of its own
- * @buf: the first attempt of a single MAD, that waits for the response; or NULL
+ * @buf: the first attempt of a single MAD, that waits for the response, if one is
+ *	expected; or NULL
+ * @waiting_done: called then, when ib_core has done with @buf
  * @refuse_duplicate: not while another is outstanding with its TID and destination
  *
  * Context: process; takes &umad_file.lock; does not sleep.
  * Return: 0; -EINVAL for a duplicate; -EIO when the file or the agent ends.
  */
 int umad_send_enter(struct umad_send *send, struct ib_mad_send_buf *buf,
-		    bool refuse_duplicate)
+		    umad_done_fn waiting_done, bool refuse_duplicate)
 {
 	struct umad_file *file = send->file;
 	ktime_t now = ktime_get();
@@ -223,7 +225,7 @@ int umad_send_enter(struct umad_send *send, struct ib_mad_send_buf *buf,
 	/* For the caller, while it posts. */
 	umad_send_get(send);
 	if (buf)
-		umad_wait_entry_attach(send, buf);
+		umad_wait_entry_attach(send, buf, waiting_done);
 	umad_send_arm(file, now);
 out:
 	spin_unlock(&file->lock);
@@ -354,7 +356,7 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
  * Context: process; may sleep; hold no other lock; inside the gates of all agents that
  * were stepped, or in a handler of ib_core.
  */
-void umad_send_unlock(struct umad_file *file)
+void umad_send_unlock(struct umad_file *file) __releases(&file->lock)
 {
 	struct umad_send *send, *next;
 	LIST_HEAD(done);

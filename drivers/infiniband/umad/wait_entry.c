@@ -10,19 +10,39 @@
 #include "send.h"
 
 /**
+ * umad_wait_entry_is_full() - has another MAD to wait until one has come back?
+ * @send: the request
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true if umad_wait_entry_attach() would refuse it for that.
+ */
+bool umad_wait_entry_is_full(const struct umad_send *send)
+{
+	lockdep_assert_held(&send->file->lock);
+	return !send->waiting && send->waits_posted >= send->ops->waits_max;
+}
+
+/**
  * umad_wait_entry_attach() - let a MAD wait for the response, if nothing does
  * @send: the request
  * @buf: the MAD, about to be posted; umad_wait_entry_posted() has to follow
+ * @done: called if it waits, when ib_core has done with it; umad_wait_entry_done() has
+ *	to be called there
  *
  * Context: process, &umad_file.lock held; does not sleep.
- * Return: true if it waits now; false if no response is expected, or another does.
+ * Return: true if it waits now; false if no response is expected, another does, or too
+ * many have not come back.
  */
-bool umad_wait_entry_attach(struct umad_send *send, struct ib_mad_send_buf *buf)
+bool umad_wait_entry_attach(struct umad_send *send, struct ib_mad_send_buf *buf,
+			    umad_done_fn done)
 {
 	lockdep_assert_held(&send->file->lock);
-	if (send->waiting || send->txn.state != UMAD_TXN_WAIT)
+	if (send->waiting || send->txn.state != UMAD_TXN_WAIT ||
+	    umad_wait_entry_is_full(send))
 		return false;
+	send->waits_posted++;
 	umad_post_wait_for_ever(buf);
+	umad_post_set_done(buf, done);
 	send->waiting = buf;
 	return true;
 }
@@ -41,18 +61,19 @@ static void take_back(struct umad_send *send)
 /**
  * umad_wait_entry_posted() - ib_core has taken a MAD, or has not
  * @send: the request
- * @buf: the MAD, attached or not; if @err is 0 it may be gone
+ * @buf: the MAD; if @err is 0 it may be gone
+ * @attached: it was
  * @err: what ib_post_send_mad() returned
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
 void umad_wait_entry_posted(struct umad_send *send, struct ib_mad_send_buf *buf,
-			    int err)
+			    bool attached, int err)
 {
 	lockdep_assert_held(&send->file->lock);
-	if (err)
-		umad_wait_entry_detach(send, buf);
-	else if (send->txn.state == UMAD_TXN_DONE)
+	if (err && attached)
+		umad_wait_entry_done(send, buf);
+	else if (!err && send->txn.state == UMAD_TXN_DONE)
 		/* It has ended before ib_core knew what to take back. */
 		take_back(send);
 }
@@ -72,6 +93,21 @@ bool umad_wait_entry_detach(struct umad_send *send, struct ib_mad_send_buf *buf)
 		return false;
 	send->waiting = NULL;
 	return true;
+}
+
+/**
+ * umad_wait_entry_done() - ib_core has done with a MAD that was attached
+ * @send: the request
+ * @buf: the MAD
+ *
+ * Context: any, &umad_file.lock held; does not sleep.
+ * Return: true if it was still the wait entry; there is none now.
+ */
+bool umad_wait_entry_done(struct umad_send *send, struct ib_mad_send_buf *buf)
+{
+	lockdep_assert_held(&send->file->lock);
+	send->waits_posted--;
+	return umad_wait_entry_detach(send, buf);
 }
 
 /**

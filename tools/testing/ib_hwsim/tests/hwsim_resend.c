@@ -217,6 +217,108 @@ TEST_F(peers, segment_in_a_slow_send_queue_is_not_sent_again)
 	EXPECT_EQ(-ETIME, rmpp_msg_read(self->fd, &self->got, HDR_NEW, 0));
 }
 
+/* What has left since, and what then leaves of what ib_core has behind the device. */
+static long sent_in_all(FIXTURE_DATA(peers) *self, long before)
+{
+	hwsim_set(DEVICE, 1, "hold_completions", "0");
+	while (see(self, WHILE) >= 0)
+		;
+	return hwsim_counter(DEVICE, 1, "tx_packets") - before;
+}
+
+/* Each repeated ACK uses up what waits for the response, and tells of a loss. */
+TEST_F(peers, last_segments_do_not_pile_up)
+{
+	long frames, before = hwsim_counter(DEVICE, 1, "tx_packets");
+	uint64_t tid, start;
+
+	ASSERT_EQ(0, request(self, 2 * SEG, 1000, &tid));
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	start = now_ms();
+	while (now_ms() - start < 1000) {
+		ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+		while (see(self, 1) >= 0)
+			;
+	}
+	frames = sent_in_all(self, before);
+	TH_LOG("%ld segments", frames);
+	EXPECT_GE(160, frames);
+}
+
+TEST_F(peers, single_segments_do_not_pile_up)
+{
+	struct rmpp_msg *msg = &self->msg;
+	long frames, before = hwsim_counter(DEVICE, 1, "tx_packets");
+	uint64_t tid, start;
+
+	rmpp_msg_init(msg, &self->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE, 7,
+		      SEG, 7);
+	rmpp_user_hdr(msg)->grh_present = 0;
+	rmpp_user_hdr(msg)->timeout_ms = 1000;
+	rmpp_user_hdr(msg)->retries = 3;
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	ASSERT_LT(0, rmpp_msg_write(self->fd, msg));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	tid = be64toh(frame_mad(&self->seen)->tid);
+	start = now_ms();
+	while (now_ms() - start < 1500) {
+		ASSERT_EQ(0, peer_acks(self, tid, 0, 10));
+		while (see(self, 1) >= 0)
+			;
+	}
+	frames = sent_in_all(self, before);
+	TH_LOG("%ld segments", frames);
+	EXPECT_GE(140, frames);
+}
+
+/* Each uses up what waits for the response of a request that is sent again and again. */
+TEST_F(peers, stray_packets_make_no_attempts_pile_up)
+{
+	const struct rmpp_pkt stray = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 0, 1 };
+	long frames, before = hwsim_counter(DEVICE, 1, "tx_packets");
+	uint64_t tid, start;
+
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	ASSERT_EQ(0, retried_requests(self, 1));
+	ASSERT_LE(0, see(self, SOON));
+	tid = be64toh(frame_mad(&self->seen)->tid);
+	start = now_ms();
+	while (now_ms() - start < 1500) {
+		ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &stray));
+		while (see(self, 1) >= 0)
+			;
+	}
+	frames = hwsim_counter(DEVICE, 1, "tx_packets") - before;
+	TH_LOG("%ld attempts", frames);
+	EXPECT_GE(4 + 8, frames);
+	/* And on it goes. */
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	for (frames = 0; frames < 20; frames++)
+		ASSERT_LE(0, see(self, SOON));
+}
+
+TEST_F(peers, answers_to_strays_do_not_pile_up)
+{
+	const struct rmpp_pkt bad = { 1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST, 1, 1, 0 };
+	long frames, before = hwsim_counter(DEVICE, 1, "tx_packets");
+	int i;
+
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	for (i = 0; i < 500; i++) {
+		ASSERT_EQ(0, inject(self, 1, METHOD_TABLE, 5000 + i, &bad));
+		while (see(self, i % 8 ? 0 : 1) >= 0)
+			;
+	}
+	frames = sent_in_all(self, before);
+	TH_LOG("%ld answers", frames);
+	EXPECT_LE(1, frames);
+	EXPECT_GE(16, frames);
+	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE, 4999, &bad));
+	EXPECT_EQ(RMPP_ABORT, see(self, SOON));
+}
+
 /*
  * However often the peer says that it has not seen the turn-around ACK. It uses up the
  * last one each time, so that there are more of them than of what nobody waits for.
@@ -252,7 +354,7 @@ TEST_F(peers, turn_around_ACKs_do_not_pile_up)
 }
 
 /* Answers of 20,000 bytes to a peer that acknowledges none, until there is no room. */
-static int answers_that_fit(FIXTURE_DATA(peers) *self, uint16_t peer)
+static int answers_that_fit(FIXTURE_DATA(peers) *self, uint16_t peer, bool grh)
 {
 	static uint32_t tid;
 	int i, ret = 1;
@@ -262,7 +364,7 @@ static int answers_that_fit(FIXTURE_DATA(peers) *self, uint16_t peer)
 		rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
 			      METHOD_TABLE | METHOD_RESP, tid, 20000, tid);
 		rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + peer);
-		rmpp_user_hdr(&self->msg)->grh_present = 0;
+		rmpp_user_hdr(&self->msg)->grh_present = grh;
 		ret = rmpp_msg_write(self->fd, &self->msg);
 	}
 	return ret == -ENOMEM ? i : -EIO;
@@ -272,15 +374,19 @@ static int answers_that_fit(FIXTURE_DATA(peers) *self, uint16_t peer)
 TEST_F(peers, no_peer_takes_all_that_may_be_sent)
 {
 	long bytes = rmpp_param_set("rmpp_send_bytes", 500000);
-	int first, second, third;
+	int first, again, second, third;
 
 	ASSERT_LT(0, bytes);
-	first = answers_that_fit(self, 0);
-	second = answers_that_fit(self, 1);
-	third = answers_that_fit(self, 2);
+	memset(self->port.gid, 0xaa, 16);
+	first = answers_that_fit(self, 0, false);
+	again = answers_that_fit(self, 0, true);
+	second = answers_that_fit(self, 1, false);
+	third = answers_that_fit(self, 2, false);
 	rmpp_param_set("rmpp_send_bytes", bytes);
-	TH_LOG("%d, %d, %d answers", first, second, third);
+	TH_LOG("%d, %d, %d, %d answers", first, again, second, third);
 	EXPECT_EQ(12, first);
+	/* The same node, whether it has asked with a GRH or not. */
+	EXPECT_EQ(0, again);
 	EXPECT_EQ(12, second);
 	EXPECT_EQ(0, third);
 }
