@@ -160,6 +160,15 @@ static void kill_files(struct umad_port *port)
 	mutex_unlock(&port->files_lock);
 }
 
+/* ib_core does not rename it meanwhile. */
+static void copy_name(struct umad_port *port)
+{
+	spin_lock(&port->name_lock);
+	strscpy(port->ib_dev_name, dev_name(&port->ib_dev->dev),
+		sizeof(port->ib_dev_name));
+	spin_unlock(&port->name_lock);
+}
+
 static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 {
 	struct umad_port *port;
@@ -176,8 +185,7 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	port->ib_dev = ib_dev;
 	port->port_num = port_num;
 	spin_lock_init(&port->name_lock);
-	strscpy(port->ib_dev_name, dev_name(&ib_dev->dev),
-		sizeof(port->ib_dev_name));
+	copy_name(port);
 	port->has_issm = issm_all || rdma_cap_ib_smi(ib_dev, port_num);
 	kref_init(&port->kref);
 	umad_gate_init(&port->gate);
@@ -344,12 +352,8 @@ static void rename_ports(struct ib_device *ib_dev, void *client_data)
 	struct umad_port *port;
 	unsigned long i;
 
-	xa_for_each(&device->ports, i, port) {
-		spin_lock(&port->name_lock);
-		strscpy(port->ib_dev_name, dev_name(&ib_dev->dev),
-			sizeof(port->ib_dev_name));
-		spin_unlock(&port->name_lock);
-	}
+	xa_for_each(&device->ports, i, port)
+		copy_name(port);
 }
 
 static struct ib_client umad_client = {

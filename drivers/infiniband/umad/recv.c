@@ -10,8 +10,8 @@
 #include <rdma/ib_mad.h>
 #include "agent.h"
 #include "charge.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "post.h"
 #include "recv_hdr.h"
 #include "rmpp_demux.h"

@@ -7,9 +7,9 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include "agent.h"
-#include "port.h"
 #include "file.h"
 #include "hdr.h"
+#include "port.h"
 
 /* RoCE: which kind of header stands where the GRH would? */
 static enum rdma_network_type network_type(const struct ib_wc *wc,

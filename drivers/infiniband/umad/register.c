@@ -9,9 +9,9 @@
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include "agent.h"
-#include "port.h"
 #include "file.h"
 #include "hdr.h"
+#include "port.h"
 #include "post.h"
 #include "recv.h"
 #include "rmpp_recv.h"

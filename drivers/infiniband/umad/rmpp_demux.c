@@ -4,8 +4,8 @@
 #include "rmpp_demux.h"
 
 #include "agent.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "post.h"
 #include "rmpp_control.h"
 #include "rmpp_match.h"

@@ -5,8 +5,8 @@
 #include <linux/err.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
-#include "port.h"
 #include "file.h"
+#include "port.h"
 
 /*
  * Of what is written faster than it is sent, no more than in-tree receivers wait

@@ -7,8 +7,8 @@
 #include <linux/lockdep.h>
 #include "agent.h"
 #include "ah.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "post.h"
 #include "rmpp_account.h"
 #include "rmpp_addr.h"

@@ -13,8 +13,8 @@
 #include <linux/moduleparam.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
 #include "send.h"

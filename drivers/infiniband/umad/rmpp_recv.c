@@ -6,8 +6,8 @@
 #include <linux/limits.h>
 #include "agent.h"
 #include "charge.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "rmpp_account.h"
 #include "rmpp_limits.h"
 #include "rmpp_match.h"

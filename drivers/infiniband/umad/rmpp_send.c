@@ -10,8 +10,8 @@
 #include <linux/time64.h>
 #include "agent.h"
 #include "charge.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "post.h"
 #include "rmpp_control.h"
 #include "rmpp_match.h"

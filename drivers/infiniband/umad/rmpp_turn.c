@@ -7,8 +7,8 @@
 #include <linux/limits.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "post.h"
 #include "send.h"
 #include "wait_entry.h"
@@ -23,7 +23,7 @@
 #define REPEATS_MAX	4
 
 /**
- * umad_rmpp_wants_turn() - is a turn-around ACK due because there is no placeholder?
+ * umad_rmpp_wants_turn() - is a turn-around ACK due because there is no wait entry?
  * @send: with a message
  *
  * A response may come, and ib_core would drop it.
@@ -143,7 +143,7 @@ void umad_rmpp_turn_around(struct umad_send *send)
 }
 
 /**
- * umad_rmpp_tx_turn_again() - its placeholder was used up by what is not the response
+ * umad_rmpp_tx_turn_again() - its wait entry was used up by what is not the response
  * @send: with a message; in a handler of ib_core; the caller has a reference
  *
  * Context: process; may sleep; hold no lock.

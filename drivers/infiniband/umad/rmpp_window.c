@@ -6,8 +6,8 @@
 #include <linux/minmax.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "rmpp_peer.h"
 #include "rmpp_rx_life.h"
 

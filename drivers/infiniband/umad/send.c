@@ -8,9 +8,9 @@
 #include <linux/slab.h>
 #include "agent.h"
 #include "charge.h"
-#include "port.h"
 #include "file.h"
 #include "hdr.h"
+#include "port.h"
 #include "post.h"
 #include "trace.h"
 #include "wait_entry.h"
@@ -154,6 +154,7 @@ static void attempt_failed(struct umad_send *send, struct ib_mad_send_buf *buf,
 	send->has_turn = false;
 	if (buf)
 		umad_wait_entry_posted(send, buf, attached, err);
+	/* Not made: done, unless an earlier one is in flight, whose end does it. */
 	if (send->again == buf)
 		attempt_done(send);
 	if (send->rearm || attached)
@@ -325,9 +326,12 @@ bool umad_send_rearm(struct umad_send *send, const struct ib_mad_send_buf *used)
 	struct umad_file *file = send->file;
 	struct umad_charge charge = umad_charge_begin(file->memcg);
 	size_t len = used->hdr_len + used->data_len;
-	void *mad = kmemdup(used->mad, len, UMAD_GFP_HANDLER);
 	bool armed = true;
+	void *mad = NULL;
 
+	/* Once set it stays; another handler may set it meanwhile. */
+	if (!READ_ONCE(send->mad))
+		mad = kmemdup(used->mad, len, UMAD_GFP_HANDLER);
 	umad_charge_end(&charge);
 	spin_lock(&file->lock);
 	if (!send->mad && mad) {

@@ -5,8 +5,8 @@
 
 #include <linux/workqueue.h>
 #include "agent.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "post.h"
 #include "queues.h"
 #include "wait_entry.h"

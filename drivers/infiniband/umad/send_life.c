@@ -9,8 +9,8 @@
 #include <linux/workqueue.h>
 #include "agent.h"
 #include "ah.h"
-#include "port.h"
 #include "file.h"
+#include "port.h"
 #include "queues.h"
 #include "trace.h"
 #include "wait_entry.h"

@@ -97,7 +97,7 @@ static void pace_has_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, US(100), between_turns(test));
 }
 
-/* Of one that becomes the placeholder nobody hears when it has left. */
+/* Of one that becomes the wait entry nobody hears when it has left. */
 static void pace_after_an_unknown(struct kunit *test)
 {
 	struct again_env *env = test->priv;
