@@ -31,21 +31,6 @@ FIXTURE_TEARDOWN(names)
 	EXPECT_EQ(0, hwsim_del(DEVICE));
 }
 
-static int read_file(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len;
-
-	if (fd < 0)
-		return -errno;
-	len = read(fd, text, size - 1);
-	close(fd);
-	if (len < 0)
-		return -errno;
-	text[len] = '\0';
-	return 0;
-}
-
 /* Ends with 1 when it has read what is no name of the device. */
 static pid_t read_names(const char *path)
 {
@@ -54,7 +39,7 @@ static pid_t read_names(const char *path)
 
 	if (pid)
 		return pid;
-	while (!read_file(path, text, sizeof(text)) &&
+	while (!umad_read_file(path, text, sizeof(text)) &&
 	       (!strcmp(text, NAME "\n") || !strcmp(text, OTHER "\n")))
 		;
 	_exit(1);
@@ -79,7 +64,7 @@ TEST_F(names, device_is_renamed_while_its_name_is_read)
 	kill(pid, SIGKILL);
 	EXPECT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, rdma_link_rename(NAME, OTHER));
-	EXPECT_EQ(0, read_file(path, text, sizeof(text)));
+	EXPECT_EQ(0, umad_read_file(path, text, sizeof(text)));
 	EXPECT_STREQ(OTHER "\n", text);
 	ASSERT_EQ(0, rdma_link_rename(OTHER, NAME));
 }
@@ -96,7 +81,7 @@ TEST_F(names, program_has_a_line_in_its_name)
 	ASSERT_LE(0, fd);
 	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_umad/%s/files",
 		 self->node);
-	ASSERT_EQ(0, read_file(path, text, sizeof(text)));
+	ASSERT_EQ(0, umad_read_file(path, text, sizeof(text)));
 	end = strchr(text, '\n');
 	ASSERT_NE(NULL, end);
 	EXPECT_EQ('\0', end[1]);

@@ -226,22 +226,31 @@ static long sent_in_all(FIXTURE_DATA(peers) *self, long before)
 	return hwsim_counter(DEVICE, 1, "tx_packets") - before;
 }
 
+/* Its receiver repeats an ACK; what was sent since is dropped. */
+static int repeat_ack(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t seg, int ms)
+{
+	uint64_t start = now_ms();
+
+	while (now_ms() - start < ms) {
+		if (peer_acks(self, tid, seg, 10))
+			return -EIO;
+		while (see(self, 1) >= 0)
+			;
+	}
+	return 0;
+}
+
 /* Each repeated ACK uses up what waits for the response, and tells of a loss. */
 TEST_F(peers, last_segments_do_not_pile_up)
 {
 	long frames, before = hwsim_counter(DEVICE, 1, "tx_packets");
-	uint64_t tid, start;
+	uint64_t tid;
 
 	ASSERT_EQ(0, request(self, 2 * SEG, 1000, &tid));
 	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
 	ASSERT_EQ(RMPP_DATA, see(self, SOON));
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
-	start = now_ms();
-	while (now_ms() - start < 1000) {
-		ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
-		while (see(self, 1) >= 0)
-			;
-	}
+	ASSERT_EQ(0, repeat_ack(self, tid, 1, 1000));
 	frames = sent_in_all(self, before);
 	TH_LOG("%ld segments", frames);
 	EXPECT_GE(160, frames);
@@ -251,7 +260,7 @@ TEST_F(peers, single_segments_do_not_pile_up)
 {
 	struct rmpp_msg *msg = &self->msg;
 	long frames, before = hwsim_counter(DEVICE, 1, "tx_packets");
-	uint64_t tid, start;
+	uint64_t tid;
 
 	rmpp_msg_init(msg, &self->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE, 7,
 		      SEG, 7);
@@ -262,12 +271,7 @@ TEST_F(peers, single_segments_do_not_pile_up)
 	ASSERT_LT(0, rmpp_msg_write(self->fd, msg));
 	ASSERT_EQ(RMPP_DATA, see(self, SOON));
 	tid = be64toh(frame_mad(&self->seen)->tid);
-	start = now_ms();
-	while (now_ms() - start < 1500) {
-		ASSERT_EQ(0, peer_acks(self, tid, 0, 10));
-		while (see(self, 1) >= 0)
-			;
-	}
+	ASSERT_EQ(0, repeat_ack(self, tid, 0, 1500));
 	frames = sent_in_all(self, before);
 	TH_LOG("%ld segments", frames);
 	EXPECT_GE(140, frames);

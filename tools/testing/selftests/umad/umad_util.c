@@ -16,7 +16,7 @@ static_assert(sizeof(struct ib_user_mad_reg_req) == 28, "REGISTER_AGENT");
 static_assert(sizeof(struct ib_user_mad_reg_req2) == 40, "REGISTER_AGENT2");
 static_assert(sizeof(struct mad_hdr) == MAD_HDR_LEN, "MAD header");
 
-int umad_read_sysfs(const char *path, char *buf, size_t len)
+int umad_read_file(const char *path, char *buf, size_t len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -30,8 +30,16 @@ int umad_read_sysfs(const char *path, char *buf, size_t len)
 	if (n < 0)
 		return n;
 	buf[n] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
 	return 0;
+}
+
+int umad_read_sysfs(const char *path, char *buf, size_t len)
+{
+	int ret = umad_read_file(path, buf, len);
+
+	if (!ret)
+		buf[strcspn(buf, "\n")] = '\0';
+	return ret;
 }
 
 int umad_write_sysfs(const char *path, const char *text)

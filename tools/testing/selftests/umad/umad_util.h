@@ -113,6 +113,7 @@ uint32_t msg_tid(const struct umad_msg *msg);
 uint64_t msg_tid64(const struct umad_msg *msg);
 
 long umad_counter(const struct test_port *port, const char *name);
+int umad_read_file(const char *path, char *buf, size_t len);
 int umad_read_sysfs(const char *path, char *buf, size_t len);
 int umad_write_sysfs(const char *path, const char *text);
 
