@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 
 #define SENDERS	3
-#define RUN	8000	/* ms */
+#define RUN	8000	/* ms, and more where it takes more for */
+#define CLOSES	12
 
 static void *do_unreg(void *arg)
 {
@@ -100,7 +101,7 @@ TEST_F_TIMEOUT(rx, server_restarts_under_short_messages, 60)
 	struct sender senders[SENDERS];
 	struct side_call calls[SENDERS];
 	uint64_t end = now_ms() + RUN;
-	int i, closed = 0, got = 0;
+	int i, wait, closed = 0, got = 0;
 
 	if (variant->response)
 		SKIP(return, "the same for both");
@@ -108,14 +109,18 @@ TEST_F_TIMEOUT(rx, server_restarts_under_short_messages, 60)
 		senders[i] = (struct sender){ .port = &self->port, .number = i + 1 };
 		side_start(&calls[i], send_short, &senders[i]);
 	}
-	while (now_ms() < end) {
+	while (closed < CLOSES || now_ms() < end) {
 		close(self->fd);
 		self->fd = umad_open(O_RDWR | O_NONBLOCK);
 		ASSERT_LE(0, self->fd);
 		ASSERT_EQ(0, rmpp_register(self->fd, &agent));
-		sleep_ms(5 + closed++ % 8);
-		while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, 0) > 0)
+		sleep_ms(5 + closed % 8);
+		/* A message may take longer than that; some have to arrive. */
+		wait = closed++ % 4 ? 0 : SOON;
+		while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, wait) > 0) {
+			wait = 0;
 			got++;
+		}
 	}
 	for (i = 0; i < SENDERS; i++)
 		__atomic_store_n(&senders[i].stop, true, __ATOMIC_RELAXED);
@@ -127,7 +132,6 @@ TEST_F_TIMEOUT(rx, server_restarts_under_short_messages, 60)
 		;
 	EXPECT_ASKED(1);
 	rx_whole(_metadata, self, 3);
-	EXPECT_LT(10, closed);
 	EXPECT_LT(0, got);
 }
 
