@@ -21,20 +21,35 @@
  */
 #define IN_FLIGHT_MAX	8
 
+/* It waits no more; if it was the last, its program does not either. */
+static void leave_program(struct umad_again *again)
+{
+	struct umad_again_program *program = again->program;
+
+	lockdep_assert_held(&program->pace->lock);
+	list_del_init(&again->node);
+	if (list_empty(&program->files))
+		list_del_init(&program->node);
+}
+
 /* Gives a turn that has come, and sees to the next. */
 static void give_turn(struct umad_pace *pace, ktime_t now)
 {
+	struct umad_again_program *program;
 	struct umad_again *again;
 
 	lockdep_assert_held(&pace->lock);
-	if (!list_empty(&pace->files) && !ktime_before(now, pace->next)) {
-		again = list_first_entry(&pace->files, struct umad_again, node);
-		list_del_init(&again->node);
+	if (!list_empty(&pace->programs) && !ktime_before(now, pace->next)) {
+		program = list_first_entry(&pace->programs,
+					   struct umad_again_program, node);
+		again = list_first_entry(&program->files, struct umad_again, node);
+		list_move_tail(&program->node, &pace->programs);
+		leave_program(again);
 		queue_work(umad_timer_wq, &again->work);
 		pace->next = ktime_add_ns(now, clamp_t(s64, SHARE * pace->took,
 						       TURN_MIN, TURN_MAX));
 	}
-	if (!list_empty(&pace->files))
+	if (!list_empty(&pace->programs))
 		hrtimer_start(&pace->timer, pace->next, HRTIMER_MODE_ABS);
 }
 
@@ -58,7 +73,7 @@ static enum hrtimer_restart turn_has_come(struct hrtimer *timer)
 void umad_pace_init(struct umad_pace *pace)
 {
 	spin_lock_init(&pace->lock);
-	INIT_LIST_HEAD(&pace->files);
+	INIT_LIST_HEAD(&pace->programs);
 	pace->next = 0;
 	pace->took = TURN_MAX;
 	hrtimer_setup(&pace->timer, turn_has_come, CLOCK_MONOTONIC,
@@ -74,7 +89,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pace_init);
  */
 void umad_pace_destroy(struct umad_pace *pace)
 {
-	WARN_ON_ONCE(!list_empty(&pace->files));
+	WARN_ON_ONCE(!list_empty(&pace->programs));
 	hrtimer_cancel(&pace->timer);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_destroy);
@@ -116,18 +131,34 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now)
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_unknown);
 
 /**
+ * umad_again_program_init() - none of its files waits
+ * @program: new on its port
+ * @pace: of the port
+ *
+ * Context: any.
+ */
+void umad_again_program_init(struct umad_again_program *program,
+			     struct umad_pace *pace)
+{
+	program->pace = pace;
+	INIT_LIST_HEAD(&program->node);
+	INIT_LIST_HEAD(&program->files);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_again_program_init);
+
+/**
  * umad_again_init() - nothing waits
  * @again: of a new file
- * @pace: of its port
+ * @program: that has opened it
  * @send_next: sends the first that waits; clears &umad_again.has_turn and calls
  *	umad_again_arm() for those that are left
  *
  * Context: any.
  */
-void umad_again_init(struct umad_again *again, struct umad_pace *pace,
+void umad_again_init(struct umad_again *again, struct umad_again_program *program,
 		     work_func_t send_next)
 {
-	again->pace = pace;
+	again->program = program;
 	again->dests = RB_ROOT;
 	INIT_LIST_HEAD(&again->turns);
 	again->in_flight = 0;
@@ -146,12 +177,13 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_init);
  */
 void umad_again_destroy(struct umad_again *again)
 {
+	struct umad_pace *pace = again->program->pace;
 	unsigned long flags;
 
 	WARN_ON_ONCE(!list_empty(&again->turns));
-	spin_lock_irqsave(&again->pace->lock, flags);
-	list_del_init(&again->node);
-	spin_unlock_irqrestore(&again->pace->lock, flags);
+	spin_lock_irqsave(&pace->lock, flags);
+	leave_program(again);
+	spin_unlock_irqrestore(&pace->lock, flags);
 	cancel_work_sync(&again->work);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_again_destroy);
@@ -165,16 +197,20 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_destroy);
  */
 void umad_again_arm(struct umad_again *again, ktime_t now)
 {
+	struct umad_again_program *program = again->program;
+	struct umad_pace *pace = program->pace;
 	unsigned long flags;
 
 	if (again->has_turn || list_empty(&again->turns) ||
 	    again->in_flight >= IN_FLIGHT_MAX)
 		return;
 	again->has_turn = true;
-	spin_lock_irqsave(&again->pace->lock, flags);
-	list_add_tail(&again->node, &again->pace->files);
-	give_turn(again->pace, now);
-	spin_unlock_irqrestore(&again->pace->lock, flags);
+	spin_lock_irqsave(&pace->lock, flags);
+	list_add_tail(&again->node, &program->files);
+	if (list_empty(&program->node))
+		list_add_tail(&program->node, &pace->programs);
+	give_turn(pace, now);
+	spin_unlock_irqrestore(&pace->lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_again_arm);
 

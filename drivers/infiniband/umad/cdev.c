@@ -12,6 +12,7 @@
 #include "agent.h"
 #include "file.h"
 #include "port.h"
+#include "program.h"
 #include "register.h"
 #include "send.h"
 
@@ -28,7 +29,8 @@ static void file_free(struct umad_file *file)
 	cancel_delayed_work_sync(&file->deadline_work);
 	umad_rmpp_destroy(&file->rmpp);
 	umad_txn_table_destroy(&file->txns);
-	umad_reserve_destroy(file->reserve);
+	umad_program_put(file->program);
+	umad_reserve_put(file->reserve);
 	umad_port_put(file->port);
 	kfree(file);
 }
@@ -67,12 +69,12 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 	if (!file)
 		return ERR_PTR(-ENOMEM);
-	file->reserve = umad_reserve_create();
-	if (!file->reserve) {
-		kfree(file);
-		return ERR_PTR(-ENOMEM);
-	}
-	file->memcg = file->reserve->memcg;
+	file->reserve = umad_reserve_get();
+	if (!file->reserve)
+		goto err_free;
+	file->program = umad_program_get(port);
+	if (!file->program)
+		goto err_reserve;
 
 	spin_lock_init(&file->lock);
 	umad_txn_table_init(&file->txns, &file->lock);
@@ -80,9 +82,9 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_rmpp_init(&file->rmpp);
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
-	umad_again_init(&file->again, &port->pace, umad_send_again_work);
+	umad_again_init(&file->again, &file->program->again,
+			umad_send_again_work);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
-	file->pid = task_tgid_nr(current);
 	get_task_comm(file->comm, current);
 
 	umad_port_get(port);
@@ -92,6 +94,12 @@ struct umad_file *umad_file_create(struct umad_port *port)
 		return file;
 	file_free(file);
 	return ERR_PTR(ret);
+
+err_reserve:
+	umad_reserve_put(file->reserve);
+err_free:
+	kfree(file);
+	return ERR_PTR(-ENOMEM);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_file_create);
 

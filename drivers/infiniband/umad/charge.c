@@ -2,6 +2,8 @@
 #include <linux/types.h>
 #include "charge.h"
 
+#include <kunit/visibility.h>
+#include <linux/hashtable.h>
 #include <linux/slab.h>
 #include "file.h"
 #include "queues.h"
@@ -9,13 +11,16 @@
 /*
  * A container may be at its limit all the time, with memory that it could give
  * back if it were asked: page cache, above all. What it is sent meanwhile is not
- * lost if it comes to no more than this.
+ * lost if it comes to no more than this, however many files it has.
  */
 #define RESERVE_MAX	(256 * 1024)
 /* What is made room for at a time. */
 #define REFILL		(64 * 1024)
 /* But not for each MAD of one that has nothing to give back, in ms. */
 #define REFILL_EVERY	100
+
+static DEFINE_HASHTABLE(reserves, 6);
+static DEFINE_SPINLOCK(reserves_lock); /* protects @reserves, and umad_reserve.files */
 
 static void put(struct umad_reserve *reserve)
 {
@@ -38,33 +43,63 @@ static void refill_work(struct work_struct *work)
 	put(reserve);
 }
 
-/**
- * umad_reserve_create() - a reserve for the caller's cgroup
- *
- * Context: process, of the file's opener; may sleep.
- * Return: the reserve, nothing of it used yet, or NULL.
- */
-struct umad_reserve *umad_reserve_create(void)
+/* The one there is, or @fresh; a file more has it. */
+static struct umad_reserve *find_or_add(struct umad_reserve *fresh)
 {
+	unsigned long key = (unsigned long)fresh->memcg;
 	struct umad_reserve *reserve;
 
-	reserve = kzalloc(sizeof(*reserve), GFP_KERNEL_ACCOUNT);
-	if (!reserve)
-		return NULL;
-	refcount_set(&reserve->refs, 1);
-	reserve->memcg = get_mem_cgroup_from_mm(current->mm);
-	INIT_DELAYED_WORK(&reserve->refill, refill_work);
+	spin_lock(&reserves_lock);
+	hash_for_each_possible(reserves, reserve, node, key)
+		if (reserve->memcg == fresh->memcg)
+			goto found;
+	reserve = fresh;
+	hash_add(reserves, &reserve->node, key);
+found:
+	reserve->files++;
+	spin_unlock(&reserves_lock);
 	return reserve;
 }
 
 /**
- * umad_reserve_destroy() - nothing uses it any more
+ * umad_reserve_get() - the reserve of the caller's cgroup
+ *
+ * Context: process, of a file's opener; may sleep.
+ * Return: the reserve, or NULL without memory.
+ */
+struct umad_reserve *umad_reserve_get(void)
+{
+	struct umad_reserve *fresh, *reserve;
+
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	if (!fresh)
+		return NULL;
+	refcount_set(&fresh->refs, 1);
+	fresh->memcg = get_mem_cgroup_from_mm(current->mm);
+	INIT_DELAYED_WORK(&fresh->refill, refill_work);
+	reserve = find_or_add(fresh);
+	if (reserve != fresh)
+		put(fresh);
+	return reserve;
+}
+
+/**
+ * umad_reserve_put() - a file does not use it any more
  * @reserve: of a file without agents and records; consumed
  *
  * Context: process; does not sleep.
  */
-void umad_reserve_destroy(struct umad_reserve *reserve)
+void umad_reserve_put(struct umad_reserve *reserve)
 {
+	bool last;
+
+	spin_lock(&reserves_lock);
+	last = !--reserve->files;
+	if (last)
+		hash_del(&reserve->node);
+	spin_unlock(&reserves_lock);
+	if (!last)
+		return;
 	WARN_ON_ONCE(atomic_read(&reserve->used));
 	/*
 	 * Its timer does not stay behind. But if it runs it may be reclaiming,
@@ -103,7 +138,7 @@ void umad_reserve_refill(struct umad_file *file)
  */
 void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used)
 {
-	struct umad_charge charge = umad_charge_begin(file->memcg);
+	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	void *p = kmalloc(size, UMAD_GFP_HANDLER);
 
 	umad_charge_end(&charge);

@@ -27,13 +27,17 @@ struct umad_charge {
 };
 
 /**
- * struct umad_reserve - how a file gets by while its cgroup is at its limit
- * @refs: one of the file, and one for @refill, queued or running
+ * struct umad_reserve - how the files of a cgroup get by while that is at its limit
+ * @node: in a table by @memcg, as long as there are @files
+ * @files: that have it; protected by the table's lock
+ * @refs: one of the files, and one for @refill, queued or running
  * @memcg: the cgroup, a reference is held
- * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the file
+ * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the files
  * @used: bytes that are charged to nobody, for the time being
  */
 struct umad_reserve {
+	struct hlist_node node;
+	unsigned int files;
 	refcount_t refs;
 	struct mem_cgroup *memcg;
 	struct delayed_work refill;
@@ -111,8 +115,8 @@ static inline void umad_throttle_resume(unsigned int over_high)
 
 struct umad_file;
 
-struct umad_reserve *umad_reserve_create(void);
-void umad_reserve_destroy(struct umad_reserve *reserve);
+struct umad_reserve *umad_reserve_get(void);
+void umad_reserve_put(struct umad_reserve *reserve);
 void umad_reserve_refill(struct umad_file *file);
 void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used);
 void umad_reserve_free(struct umad_file *file, size_t used);

@@ -26,17 +26,16 @@
 #include "stats.h"
 #include "txn.h"
 
-struct mem_cgroup;
 struct seq_file;
 struct umad_agent;
 struct umad_port;
+struct umad_program;
 
 /**
  * struct umad_file - one open file
  * @port: that it is open on, a reference is held
  * @port_node: in &umad_port.files, protected by &umad_port.files_lock
- * @memcg: of the opener, charged for what is received; @reserve keeps it
- * @pid: of the opener, for people
+ * @program: of the opener
  * @comm: of the opener, for people
  * @lock: protects the rest but @rxq; see above
  * @agent: by id, NULL for a free slot
@@ -50,14 +49,13 @@ struct umad_port;
  * @again: what waits for its turn to be sent again
  * @rmpp: messages of several segments
  * @held_sends: sends that exist and are not late, and reports of sends in @rxq
- * @reserve: for what cannot be charged to @memcg at once
+ * @reserve: of the opener's cgroup, which is charged for what is received
  * @rxq: what read() will return, has its own lock
  */
 struct umad_file {
 	struct umad_port *port;
 	struct list_head port_node;
-	struct mem_cgroup *memcg;
-	pid_t pid;
+	struct umad_program *program;
 	char comm[TASK_COMM_LEN];
 
 	spinlock_t lock; /* protects all up to @rmpp */

@@ -7,6 +7,7 @@
 #include "agent.h"
 #include "file.h"
 #include "port.h"
+#include "program.h"
 #include "rmpp_peer.h"
 #include "rmpp_rx_life.h"
 #include "send.h"
@@ -22,8 +23,9 @@ void umad_rmpp_count(struct umad_rmpp_rx *rx)
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	if (!file->rmpp.joining++)
-		atomic_inc(&file->port->rmpp_files);
+	file->rmpp.joining++;
+	if (atomic_inc_return(&file->program->joining) == 1)
+		atomic_inc(&file->port->rmpp_programs);
 	atomic_inc(&file->port->rmpp_joining);
 	if (rx->asked_for)
 		rx->send->answer_comes = true;
@@ -47,6 +49,7 @@ void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes)
 		return;
 	rx->charged += bytes;
 	file->rmpp.joining_bytes += bytes;
+	atomic64_add(bytes, &file->program->joining_bytes);
 	atomic64_add(bytes, &file->port->rmpp_joining_bytes);
 	if (!rx->asked_for)
 		umad_rmpp_peer_charge(file, rx->peer, bytes);
@@ -63,10 +66,12 @@ void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	if (!--file->rmpp.joining)
-		atomic_dec(&file->port->rmpp_files);
+	file->rmpp.joining--;
+	if (atomic_dec_and_test(&file->program->joining))
+		atomic_dec(&file->port->rmpp_programs);
 	atomic_dec(&file->port->rmpp_joining);
 	file->rmpp.joining_bytes -= rx->charged;
+	atomic64_sub(rx->charged, &file->program->joining_bytes);
 	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
 	if (rx->asked_for)
 		rx->send->answer_comes = false;

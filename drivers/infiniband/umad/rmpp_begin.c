@@ -28,7 +28,7 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 				     const struct umad_rmpp_key *key)
 {
 	struct umad_file *file = agent->file;
-	struct umad_charge charge = umad_charge_begin(file->memcg);
+	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	struct umad_rx_msg *msg;
 	struct umad_rmpp_rx *rx;
 	int ret = -ENOMEM;

@@ -15,6 +15,7 @@
 #include "agent.h"
 #include "file.h"
 #include "port.h"
+#include "program.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
 #include "send.h"
@@ -87,23 +88,29 @@ enum lack {
 
 /*
  * A port that is full refuses who has had its share of it, but nobody else: or one
- * program with many files would keep it from all others.
+ * program would keep it from all others. What n programs have when each of them began
+ * with the port full is at most the n-th harmonic number times the limit.
  */
 static u64 share(const struct umad_file *file, u64 limit)
 {
-	return div_u64(limit, atomic_read(&file->port->rmpp_files) + 1);
+	unsigned int programs = atomic_read(&file->port->rmpp_programs);
+
+	programs += !atomic_read(&file->program->joining);
+	/* One that has nothing may have one: a bound of 0 is for all. */
+	return limit ? max(div_u64(limit, max(programs, 1U)), 1ULL) : 0;
 }
 
 static enum lack lack_of_bytes(const struct umad_rmpp_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 	u64 port_bytes = atomic64_read(&file->port->rmpp_joining_bytes);
+	u64 bytes = atomic64_read(&file->program->joining_bytes);
 	u64 limit = READ_ONCE(rmpp_port_bytes);
 
 	if (!rx->asked_for && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
 		return LACK_PEER;
 	if (file->rmpp.joining_bytes > READ_ONCE(rmpp_file_bytes) ||
-	    (port_bytes > limit && file->rmpp.joining_bytes > share(file, limit)))
+	    (port_bytes > limit && bytes > share(file, limit)))
 		return LACK_BYTES;
 	return LACK_NOTHING;
 }
@@ -112,13 +119,14 @@ static enum lack lack_to_begin(const struct umad_rmpp_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 	unsigned int joining = atomic_read(&file->port->rmpp_joining);
+	unsigned int of_program = atomic_read(&file->program->joining);
 	unsigned int limit = READ_ONCE(rmpp_port_transfers);
 
 	if (!rx->asked_for &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;
 	if (file->rmpp.joining >= READ_ONCE(rmpp_file_transfers) ||
-	    (joining >= limit && file->rmpp.joining >= share(file, limit)))
+	    (joining >= limit && of_program >= share(file, limit)))
 		return LACK_TRANSFERS;
 	return lack_of_bytes(rx);
 }

@@ -48,7 +48,7 @@ static void set_transfers(struct umad_rmpp *rmpp, struct umad_rmpp_peer *peer,
 static struct umad_rmpp_peer *peer_alloc(struct umad_file *file,
 					 const struct umad_rmpp_key *key)
 {
-	struct umad_charge charge = umad_charge_begin(file->memcg);
+	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	struct umad_rmpp_peer *peer;
 
 	peer = kzalloc(sizeof(*peer), UMAD_GFP_HANDLER);

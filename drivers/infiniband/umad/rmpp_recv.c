@@ -36,7 +36,7 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 	const void *mad = rwc->recv_buf.mad;
 	struct umad_file *file = rx->agent->file;
 	struct umad_segbuf *body = rx->msg->msg.body;
-	struct umad_charge charge = umad_charge_begin(file->memcg);
+	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	struct umad_rmpp_rx *victim = NULL;
 	size_t before = body->bytes;
 	size_t len;

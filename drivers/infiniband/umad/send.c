@@ -324,7 +324,7 @@ err_send:
 bool umad_send_rearm(struct umad_send *send, const struct ib_mad_send_buf *used)
 {
 	struct umad_file *file = send->file;
-	struct umad_charge charge = umad_charge_begin(file->memcg);
+	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	size_t len = used->hdr_len + used->data_len;
 	bool armed = true;
 	void *mad = NULL;

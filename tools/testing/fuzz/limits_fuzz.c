@@ -18,12 +18,14 @@
 #include "agent.h"
 #include "port.h"
 #include "file.h"
+#include "program.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
 #include "rmpp_window.h"
 #include "send.h"
 
-#define FILES		2
+#define FILES		3
+#define PROGRAMS	2
 #define MESSAGES	20
 #define REQUESTS	4
 #define NODES		5
@@ -31,7 +33,9 @@
 /**
  * struct world - a port, its files, and messages for them
  * @port: the port
- * @files: on it
+ * @programs: that have opened files
+ * @reserve: of their cgroup
+ * @files: on it; the first program has two
  * @agents: one for each file
  * @messages: those with a peer are being joined
  * @requests: that some of them answer
@@ -41,6 +45,8 @@
  */
 struct world {
 	struct umad_port port;
+	struct umad_program programs[PROGRAMS];
+	struct umad_reserve reserve;
 	struct umad_file files[FILES];
 	struct umad_agent agents[FILES];
 	struct umad_rmpp_rx messages[MESSAGES];
@@ -172,9 +178,26 @@ static void check_file(struct world *w, struct umad_file *file)
 	MUST(most_bytes->bytes == most);
 }
 
+/* Does it have any? */
+static bool check_program(struct world *w, struct umad_program *program)
+{
+	unsigned int joining = 0, i;
+	u64 bytes = 0;
+
+	for (i = 0; i < FILES; i++) {
+		if (w->files[i].program != program)
+			continue;
+		joining += w->files[i].rmpp.joining;
+		bytes += w->files[i].rmpp.joining_bytes;
+	}
+	MUST((unsigned int)atomic_read(&program->joining) == joining);
+	MUST((u64)atomic64_read(&program->joining_bytes) == bytes);
+	return joining;
+}
+
 static void check(struct world *w)
 {
-	unsigned int joining = 0, active = 0, files = 0;
+	unsigned int joining = 0, active = 0, programs = 0;
 	struct umad_rmpp_rx *rx;
 	u64 bytes = 0, seen = 0;
 	u32 granted = 0, i;
@@ -183,9 +206,10 @@ static void check(struct world *w)
 		check_file(w, &w->files[i]);
 		joining += w->files[i].rmpp.joining;
 		bytes += w->files[i].rmpp.joining_bytes;
-		files += !!w->files[i].rmpp.joining;
 	}
-	MUST((unsigned int)atomic_read(&w->port.rmpp_files) == files);
+	for (i = 0; i < PROGRAMS; i++)
+		programs += check_program(w, &w->programs[i]);
+	MUST((unsigned int)atomic_read(&w->port.rmpp_programs) == programs);
 	MUST((unsigned int)atomic_read(&w->port.rmpp_joining) == joining);
 	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) == bytes);
 
@@ -208,8 +232,10 @@ static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
 {
 	struct umad_agent *agent = &w->agents[take(in) % FILES];
 	struct umad_rmpp_rx *victim = NULL;
+	struct umad_program *program;
 	struct rmpp_layout layout;
 	u8 shape = take(in);
+	u32 joining;
 	bool may;
 
 	memset(rx, 0, sizeof(*rx));
@@ -243,15 +269,17 @@ static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
 	umad_rmpp_count(rx);
 	MUST(rx->asked_for || rx->peer->transfers <= peer_transfers);
 	MUST(agent->file->rmpp.joining <= file_transfers);
+	program = agent->file->program;
+	joining = atomic_read(&program->joining);
 	MUST((u32)atomic_read(&w->port.rmpp_joining) <= port_transfers ||
-	     agent->file->rmpp.joining * atomic_read(&w->port.rmpp_files) <=
-	     port_transfers);
+	     (port_transfers && joining == 1) ||
+	     joining * atomic_read(&w->port.rmpp_programs) <= port_transfers);
 }
 
 /* Memory for a segment; false: there must be no more of it. */
 static bool grow(struct world *w, struct umad_rmpp_rx *rx, u32 bytes)
 {
-	struct umad_rmpp *rmpp = &rx->agent->file->rmpp;
+	struct umad_file *file = rx->agent->file;
 	struct umad_rmpp_rx *victim = NULL;
 	bool may;
 
@@ -264,9 +292,10 @@ static bool grow(struct world *w, struct umad_rmpp_rx *rx, u32 bytes)
 	if (!may)
 		return false;
 	MUST(rx->asked_for || rx->peer->bytes <= peer_bytes);
-	MUST(rmpp->joining_bytes <= file_bytes);
+	MUST(file->rmpp.joining_bytes <= file_bytes);
 	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) <= port_bytes ||
-	     rmpp->joining_bytes * atomic_read(&w->port.rmpp_files) <= port_bytes);
+	     (u64)atomic64_read(&file->program->joining_bytes) *
+	     atomic_read(&w->port.rmpp_programs) <= port_bytes);
 	return true;
 }
 
@@ -335,6 +364,8 @@ static void set_up(struct world *w, struct input *in)
 	set_param("rmpp_port_bytes", port_bytes);
 	for (i = 0; i < FILES; i++) {
 		w->files[i].port = &w->port;
+		w->files[i].program = &w->programs[i % PROGRAMS];
+		w->files[i].reserve = &w->reserve;
 		w->agents[i].file = &w->files[i];
 		umad_rxq_init(&w->files[i].rxq, 1 << 20);
 	}

@@ -215,34 +215,6 @@ static void expect_answer_to_request(struct __test_metadata *_metadata,
 	EXPECT_EQ(77, msg_tid(&got));
 }
 
-/* Two of its files have begun as many as a port may have. */
-TEST_F(peers, no_program_takes_all_transfers_of_a_port)
-{
-	long transfers = rmpp_param_set("rmpp_port_transfers", 16);
-	struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
-	int i, fd[2];
-
-	ASSERT_LT(0, transfers);
-	for (i = 0; i < 2; i++) {
-		agent.method = METHOD_TABLE + 1 + i;
-		fd[i] = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
-		ASSERT_LE(0, fd[i]);
-		ASSERT_EQ(0, rmpp_register(fd[i], &agent));
-	}
-	for (i = 0; i < 20; i++) {
-		ASSERT_EQ(0, data(self, 1, METHOD_TABLE + 1 + i % 2, 1000 + i, 1, 3));
-		ASSERT_LT(0, see(self, SOON));
-	}
-	EXPECT_EQ(RMPP_STOP, self->pkt.type);
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 7, 1, 2));
-	EXPECT_EQ(RMPP_ACK, see(self, SOON));
-	rmpp_param_set("rmpp_port_transfers", transfers);
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 7, 2, 2));
-	EXPECT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
-	for (i = 0; i < 2; i++)
-		close(fd[i]);
-}
-
 static void expect_answer_after(struct __test_metadata *_metadata,
 				FIXTURE_DATA(peers) *self, int peer,
 				const struct rmpp_pkt *pkt)

@@ -373,4 +373,64 @@ TEST_F_TIMEOUT(memory, stops_at_memory_max, 600)
 	EXPECT_GE(8 * MIB, self->used);
 }
 
+#define FULL_FILES	32
+#define FULL_MADS	600	/* for each: some 300 KiB */
+
+static int open_servers(struct load *load)
+{
+	int i, fd, ret = cgroup_enter(CGROUP);
+
+	for (i = 0; i < FULL_FILES && ret >= 0; i++) {
+		fd = umad_open(O_RDWR | O_NONBLOCK);
+		ret = fd < 0 ? fd : umad_reg_server(fd, CLASS_VENDOR1, 1 + i);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+FIXTURE(full) {
+	struct test_port port;
+	struct loader loader;
+};
+
+FIXTURE_SETUP(full)
+{
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	cgroup_remove(CGROUP);
+	ASSERT_EQ(0, cgroup_make(CGROUP));
+}
+
+FIXTURE_TEARDOWN(full)
+{
+	loader_kill(&self->loader, LIMIT);
+	cgroup_remove(CGROUP);
+}
+
+/* What it has not been charged for is bounded, however many files it has. */
+TEST_F_TIMEOUT(full, cgroup_with_many_files_takes_no_more_than_its_reserve, 600)
+{
+	long used, received;
+	struct umad_msg msg;
+	int i, fd;
+
+	ASSERT_EQ(0, loader_start(&self->loader, open_servers, LIMIT));
+	fd = umad_open(O_RDWR);
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, umad_reg_client(fd));
+	ASSERT_EQ(0, cgroup_set(CGROUP, "memory.max",
+				cgroup_get(CGROUP, "memory.current")));
+	used = kernel_bytes();
+	received = umad_counter(&self->port, "recv_delivered");
+	for (i = 0; i < FULL_FILES * FULL_MADS; i++) {
+		msg_init(&msg, &self->port, 0, CLASS_VENDOR1, 1 + i % FULL_FILES, i);
+		ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
+	}
+	sleep_ms(500);
+	received = umad_counter(&self->port, "recv_delivered") - received;
+	used = kernel_bytes() - used;
+	TH_LOG("%ld received, %ld KiB", received, used >> 10);
+	EXPECT_LT(100, received);
+	EXPECT_GE(2 * MIB, used);
+	close(fd);
+}
+
 TEST_HARNESS_MAIN
