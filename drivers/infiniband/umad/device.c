@@ -13,6 +13,7 @@
 #include "file.h"
 #include "issm.h"
 #include "port.h"
+#include "rmpp_abort.h"
 #include "sysfs.h"
 #include "umad_compat.h"
 
@@ -158,6 +159,7 @@ static void kill_files(struct umad_port *port)
 	list_for_each_entry(file, &port->files, port_node)
 		umad_file_kill(file);
 	mutex_unlock(&port->files_lock);
+	umad_rmpp_abort_stop(port);
 }
 
 /* ib_core does not rename it meanwhile. */
@@ -197,6 +199,7 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	umad_rmpp_window_init(&port->rmpp_window);
 	umad_pace_init(&port->pace);
 
+	umad_rmpp_abort_start(port);
 	ret = add_cdev(port, &port->dev, &port->cdev, umad_devt(port->index),
 		       "umad", &umad_fops);
 	if (ret)

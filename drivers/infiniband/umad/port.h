@@ -17,6 +17,8 @@
 #include "rmpp_window.h"
 #include "stats.h"
 
+struct ib_mad_agent;
+
 /**
  * struct umad_port - one port, its umad and its issm device
  * @kref: one for the device list, for each of the two devices, for each file,
@@ -48,6 +50,8 @@
  * @rmpp_credit: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
  * @rmpp_window: of them those that senders have been allowed to send
+ * @abort_agent: sends the ABORTs of agents that go away, or NULL; constant after add
+ * @aborts: those that are in ib_core
  * @pace: how fast it sends again
  * @stats: counters
  * @debugfs: folder
@@ -77,6 +81,8 @@ struct umad_port {
 	atomic_t rmpp_programs;
 	u32 rmpp_credit;
 	struct umad_rmpp_window rmpp_window;
+	struct ib_mad_agent *abort_agent;
+	atomic_t aborts;
 	struct umad_pace pace;
 	struct umad_stats stats;
 	struct dentry *debugfs;

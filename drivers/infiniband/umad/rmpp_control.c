@@ -19,7 +19,7 @@ static void control_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 
 /**
  * umad_rmpp_post_control() - send an ACK, a STOP or an ABORT
- * @agent: inside its gate, or in a handler of ib_core
+ * @core: the agent that sends it, kept by the caller
  * @ah: to whom
  * @hdr: its queue pair and P_Key index
  * @head: MAD and class header
@@ -31,7 +31,7 @@ static void control_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
  * Context: process; may sleep; hold no lock.
  * Return: 0 if it was posted, and @done will be called; else an errno.
  */
-int umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
+int umad_rmpp_post_control(struct ib_mad_agent *core, struct umad_ah *ah,
 			   const struct ib_user_mad_hdr *hdr,
 			   const struct ib_mad_hdr *head,
 			   const struct rmpp_packet *packet, umad_done_fn done,
@@ -39,7 +39,7 @@ int umad_rmpp_post_control(struct umad_agent *agent, struct umad_ah *ah,
 {
 	size_t len = ib_get_mad_data_offset(head->mgmt_class);
 	const struct umad_post post = {
-		.core = agent->core,
+		.core = core,
 		.ah = ah,
 		.qpn = be32_to_cpu(hdr->qpn),
 		.pkey_index = hdr->pkey_index,
@@ -124,7 +124,7 @@ static void stray_work(struct work_struct *work)
 	ret = PTR_ERR_OR_ZERO(ah);
 	if (!ret) {
 		stray->ah = ah;
-		ret = umad_rmpp_post_control(agent, ah, &stray->hdr,
+		ret = umad_rmpp_post_control(agent->core, ah, &stray->hdr,
 					     (struct ib_mad_hdr *)stray->head,
 					     &stray->packet, stray_done, stray);
 		/* If it was posted, it has a reference of its own, and may be gone. */

@@ -155,8 +155,8 @@ void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx)
 		umad_rmpp_rx_get(rx);
 	}
 	spin_unlock(&file->lock);
-	if (umad_rmpp_post_control(rx->agent, rx->ah, &rx->from, head, &packet,
-				   ack ? ack_done : NULL, rx) && ack)
+	if (umad_rmpp_post_control(rx->agent->core, rx->ah, &rx->from, head,
+				   &packet, ack ? ack_done : NULL, rx) && ack)
 		ack_not_posted(rx);
 }
 

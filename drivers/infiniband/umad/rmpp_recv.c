@@ -8,6 +8,7 @@
 #include "charge.h"
 #include "file.h"
 #include "port.h"
+#include "rmpp_abort.h"
 #include "rmpp_account.h"
 #include "rmpp_limits.h"
 #include "rmpp_match.h"
@@ -436,7 +437,8 @@ void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
 		rx = list_first_entry_or_null(&agent->receivers,
 					      struct umad_rmpp_rx, agent_node);
 		if (rx) {
-			tell = rx->ah && rx->engine.state == RMPP_RX_JOINING;
+			tell = rx->ah && !rx->silent &&
+			       rx->engine.state == RMPP_RX_JOINING;
 			if (rx->engine.state == RMPP_RX_JOINING)
 				umad_stat_inc(&file->port->stats,
 					      UMAD_STAT_RMPP_UNRECEIVED);
@@ -447,7 +449,8 @@ void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
 		if (!rx)
 			return;
 		if (tell)
-			umad_rmpp_rx_answer(rx);
+			umad_rmpp_post_abort(file->port, rx->ah, &rx->from,
+					     (struct ib_mad_hdr *)rx->head);
 		umad_rmpp_rx_put(rx);
 		cond_resched();
 	}

@@ -13,6 +13,7 @@
 #include "file.h"
 #include "port.h"
 #include "post.h"
+#include "rmpp_abort.h"
 #include "rmpp_control.h"
 #include "rmpp_match.h"
 #include "segbuf.h"
@@ -178,15 +179,15 @@ out:
 }
 
 /* An answer to the receiver's packets, or to its silence. */
-static void post_control(struct umad_send *send, u8 type, u8 status)
+static void post_abort(struct umad_send *send, u8 status)
 {
 	const struct rmpp_packet packet = {
 		.version = IB_MGMT_RMPP_VERSION,
-		.type = type,
+		.type = IB_MGMT_RMPP_TYPE_ABORT,
 		.status = status,
 	};
 
-	umad_rmpp_post_control(send->agent, send->ah, &send->hdr,
+	umad_rmpp_post_control(send->agent->core, send->ah, &send->hdr,
 			       umad_rmpp_tx_mad(send->rmpp), &packet, NULL,
 			       NULL);
 }
@@ -244,7 +245,7 @@ static void settle(struct umad_send *send)
 	if (turn)
 		umad_rmpp_turn_around(send);
 	if (abort)
-		post_control(send, IB_MGMT_RMPP_TYPE_ABORT, tx->engine.status);
+		post_abort(send, tx->engine.status);
 	/* Sends what is next, or takes the timer away. */
 	umad_rmpp_tx_pump(send);
 }
@@ -456,8 +457,8 @@ static void canceled(struct umad_send *send)
 	tell = tx->engine.state == RMPP_TX_SENDING;
 	spin_unlock(&send->file->lock);
 	if (tell)
-		post_control(send, IB_MGMT_RMPP_TYPE_ABORT,
-			     IB_MGMT_RMPP_STATUS_UNSPEC);
+		umad_rmpp_post_abort(send->file->port, send->ah, &send->hdr,
+				     umad_rmpp_tx_mad(tx));
 }
 
 static void release(struct umad_send *send)

@@ -305,6 +305,42 @@ static int ask_and_answer(FIXTURE_DATA(peers) *self)
 	       0 : -ETIME;
 }
 
+static void *close_file(void *arg)
+{
+	return (void *)(long)close(*(int *)arg);
+}
+
+/* Of a message that is half sent, and the device stands. */
+TEST_F(peers, close_does_not_wait_for_its_ABORT)
+{
+	struct side_call call;
+	uint64_t tid;
+	int i, type;
+
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+		      METHOD_TABLE, 7, 3 * SEG, 7);
+	rmpp_user_hdr(&self->msg)->grh_present = 0;
+	rmpp_user_hdr(&self->msg)->timeout_ms = 60000;
+	rmpp_user_hdr(&self->msg)->retries = 3;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	/* Each time it waits twice as long for an ACK; then nothing is under way. */
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	tid = frame_mad(&self->seen)->tid;
+	sleep_ms(100);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	side_start(&call, close_file, &self->fd);
+	EXPECT_TRUE(side_done(&call, 2000));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	side_join(&call);
+	self->fd = -1;
+	do {
+		type = see(self, SOON);
+	} while (type >= 0 && type != RMPP_ABORT);
+	EXPECT_EQ(RMPP_ABORT, type);
+	EXPECT_EQ(tid, frame_mad(&self->seen)->tid);
+}
+
 /* The answer lingers, but what was asked is not kept as long. */
 TEST_F(peers, message_that_was_answered_takes_no_memory)
 {

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* ABORT for those whose messages end with an agent of ours. */
+#ifndef UMAD_RMPP_ABORT_H
+#define UMAD_RMPP_ABORT_H
+
+struct ib_mad_hdr;
+struct ib_user_mad_hdr;
+struct umad_ah;
+struct umad_port;
+
+void umad_rmpp_abort_start(struct umad_port *port);
+void umad_rmpp_abort_stop(struct umad_port *port);
+void umad_rmpp_post_abort(struct umad_port *port, struct umad_ah *ah,
+			  const struct ib_user_mad_hdr *hdr,
+			  const struct ib_mad_hdr *head);
+
+#endif /* UMAD_RMPP_ABORT_H */
