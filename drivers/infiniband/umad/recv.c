@@ -189,10 +189,8 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 	if (foreign) {
 		umad_stat_inc(&agent->file->port->stats,
 			      UMAD_STAT_RECV_DROPPED_FOREIGN);
-		if (buf && agent->kernel_rmpp)
+		if (buf)
 			umad_rmpp_waste(buf);
-		else if (buf)
-			umad_send_answer_lost(buf, mad);
 		goto free;
 	}
 	if (agent->kernel_rmpp && umad_mad_is_rmpp_active(mad)) {

@@ -275,6 +275,9 @@ static int send_single(struct umad_agent *agent,
 	ret = check_mad(agent, mad, len);
 	if (ret)
 		return ret;
+	/* The id may have come to another agent since the program's write. */
+	if (agent->kernel_rmpp && umad_mad_is_rmpp_active(mad))
+		return -EINVAL;
 	/* ABI: RMPP that is not active has no header. */
 	if (agent->kernel_rmpp)
 		memset(mad + IB_MGMT_MAD_HDR, 0, sizeof(struct ib_rmpp_hdr));

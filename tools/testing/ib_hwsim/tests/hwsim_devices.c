@@ -123,6 +123,20 @@ TEST_F(devices, answer_by_another_port_is_none)
 	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, WHILE));
 }
 
+/* It has used up what waits for the answer, in ib_core. */
+TEST_F(devices, answer_by_another_port_keeps_that_of_the_peer_from_nobody)
+{
+	ASSERT_EQ(0, ask(self, 4 * SOON, 0));
+	ASSERT_EQ(0, answer(self, self->other, 0, false));
+	ASSERT_LE(0, raw_read(self->wire, &self->frame, SOON));
+	EXPECT_EQ(0, memcmp(self->frame.mad, self->seen.mad, sizeof(self->seen.mad)));
+	ASSERT_EQ(0, answer(self, self->wire, 0, false));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, SOON));
+	EXPECT_EQ(0, self->got.hdr.status);
+	EXPECT_EQ(5, msg_tid(&self->got));
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, WHILE));
+}
+
 TEST_F(devices, attempt_after_an_answer_by_another_port_is_answered)
 {
 	ASSERT_EQ(0, ask(self, WHILE, 1));
