@@ -210,6 +210,11 @@ static const struct attribute_group sim_attribute_group = {
 	.attrs = sim_attributes,
 };
 
+/* No memory is mapped; with it the device may go to another network namespace. */
+static void disassociate_ucontext(struct ib_ucontext *context)
+{
+}
+
 const struct ib_device_ops sim_dev_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_UNKNOWN,
@@ -226,6 +231,7 @@ const struct ib_device_ops sim_dev_ops = {
 	.destroy_cq = sim_destroy_cq,
 	.destroy_qp = sim_destroy_qp,
 	.device_group = &sim_attribute_group,
+	.disassociate_ucontext = disassociate_ucontext,
 	.get_dev_fw_str = get_fw_string,
 	.get_dma_mr = get_dma_mr,
 	.get_link_layer = get_link_layer,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Names that change, or are nonsense: of the RDMA device, of a program. */
+/* Names that change, or are nonsense: of the RDMA device, of a program. And its space. */
 #include "kselftest_harness.h"
 #include "hwsim_util.h"
 #include "rdma_link.h"
 #include "umad_util.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -15,6 +16,8 @@
 #define DEVICE	35
 #define NAME	"hwsim35"
 #define OTHER	"has_another_name_meanwhile"
+#define IS_SM	2	/* of the capability mask */
+#define SOON	5000	/* ms; for what has to happen */
 
 FIXTURE(names) {
 	char node[32];
@@ -86,6 +89,67 @@ TEST_F(names, program_has_a_line_in_its_name)
 	ASSERT_NE(NULL, end);
 	EXPECT_EQ('\0', end[1]);
 	close(fd);
+}
+
+/* A network namespace that lasts until the process is killed; an fd of it. */
+static int other_netns(pid_t *pid)
+{
+	int fd, ends[2];
+	char path[64], ready = 0;
+
+	if (pipe(ends))
+		return -errno;
+	*pid = fork();
+	if (!*pid) {
+		if (!unshare(CLONE_NEWNET) && write(ends[1], &ready, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ends[1]);
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", *pid);
+	fd = read(ends[0], &ready, 1) == 1 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	close(ends[0]);
+	return fd;
+}
+
+static bool is_sm(void)
+{
+	char text[64];
+
+	return !hwsim_get(DEVICE, 1, "cap_mask", text, sizeof(text)) &&
+	       strtoul(text, NULL, 0) & IS_SM;
+}
+
+/* Whoever has issm open has lost the device, which goes on elsewhere. */
+TEST_F(names, device_that_moves_to_another_netns_is_no_SM_there)
+{
+	char node[32];
+	uint64_t start = now_ms();
+	int fd, netns;
+	pid_t pid;
+
+	ASSERT_EQ(0, hwsim_umad(DEVICE, 1, "issm", node, sizeof(node)));
+	ASSERT_EQ(0, rdma_set_netns_exclusive(true));
+	netns = other_netns(&pid);
+	ASSERT_LE(0, netns);
+	fd = umad_open_node(node, O_RDWR);
+	ASSERT_LE(0, fd);
+	EXPECT_TRUE(is_sm());
+	EXPECT_EQ(0, rdma_link_set_netns(NAME, netns));
+	EXPECT_FALSE(is_sm());
+	close(fd);
+	EXPECT_FALSE(is_sm());
+	close(netns);
+	kill(pid, SIGKILL);
+	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	/* It comes back when the namespace has gone. */
+	while (rdma_set_netns_exclusive(false) && now_ms() - start < SOON)
+		sleep_ms(50);
+	while (hwsim_umad(DEVICE, 1, "issm", node, sizeof(node)) &&
+	       now_ms() - start < SOON)
+		sleep_ms(50);
+	EXPECT_EQ(0, hwsim_umad(DEVICE, 1, "issm", node, sizeof(node)));
+	EXPECT_FALSE(is_sm());
 }
 
 TEST_HARNESS_MAIN

@@ -228,6 +228,19 @@ int rdma_link_rename(const char *ibdev, const char *name)
 	return transact_ack(NETLINK_RDMA, &req);
 }
 
+int rdma_link_set_netns(const char *ibdev, int netns_fd)
+{
+	int index = rdma_link_index(ibdev);
+	struct nl_request req;
+
+	if (index < 0)
+		return index;
+	request_init(&req, NLDEV(SET), 0);
+	put_u32(&req, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	put_u32(&req, RDMA_NLDEV_NET_NS_FD, netns_fd);
+	return transact_ack(NETLINK_RDMA, &req);
+}
+
 int rdma_get_chardev(const char *ibdev, uint32_t port, const char *type,
 		     struct rdma_chardev *cdev)
 {

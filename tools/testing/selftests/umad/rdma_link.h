@@ -24,6 +24,7 @@ struct rdma_chardev {
 int rdma_get_chardev(const char *ibdev, uint32_t port, const char *type,
 		     struct rdma_chardev *cdev);
 int rdma_set_netns_exclusive(bool exclusive);
+int rdma_link_set_netns(const char *ibdev, int netns_fd);
 
 int route6(bool add, const char *prefix, int len, const char *netdev);
 int neigh6(bool add, const char *addr, const char *netdev);
