@@ -21,35 +21,45 @@
  */
 #define IN_FLIGHT_MAX	8
 
-/* It waits no more; if it was the last, its program does not either. */
-static void leave_program(struct umad_again *again)
+/* It waits, and so do those above it. */
+static void turn_wait(struct umad_turn *turn)
 {
-	struct umad_again_program *program = again->program;
+	for (; turn->parent && list_empty(&turn->node); turn = turn->parent)
+		list_add_tail(&turn->node, &turn->parent->below);
+}
 
-	lockdep_assert_held(&program->pace->lock);
-	list_del_init(&again->node);
-	if (list_empty(&program->files))
-		list_del_init(&program->node);
+/* It waits no more; if it was the last below another, that does not either. */
+static void turn_leave(struct umad_turn *turn)
+{
+	for (; turn->parent && list_empty(&turn->below); turn = turn->parent)
+		list_del_init(&turn->node);
+}
+
+/* Whose turn it is; whoever is above it has the next behind all siblings. */
+static struct umad_turn *turn_next(struct umad_turn *turn)
+{
+	while (!list_empty(&turn->below)) {
+		turn = list_first_entry(&turn->below, struct umad_turn, node);
+		list_move_tail(&turn->node, &turn->parent->below);
+	}
+	return turn;
 }
 
 /* Gives a turn that has come, and sees to the next. */
 static void give_turn(struct umad_pace *pace, ktime_t now)
 {
-	struct umad_again_program *program;
-	struct umad_again *again;
+	struct umad_turn *root = &pace->root, *turn;
 
 	lockdep_assert_held(&pace->lock);
-	if (!list_empty(&pace->programs) && !ktime_before(now, pace->next)) {
-		program = list_first_entry(&pace->programs,
-					   struct umad_again_program, node);
-		again = list_first_entry(&program->files, struct umad_again, node);
-		list_move_tail(&program->node, &pace->programs);
-		leave_program(again);
-		queue_work(umad_timer_wq, &again->work);
+	if (!list_empty(&root->below) && !ktime_before(now, pace->next)) {
+		turn = turn_next(root);
+		turn_leave(turn);
+		queue_work(umad_timer_wq,
+			   &container_of(turn, struct umad_again, turn)->work);
 		pace->next = ktime_add_ns(now, clamp_t(s64, SHARE * pace->took,
 						       TURN_MIN, TURN_MAX));
 	}
-	if (!list_empty(&pace->programs))
+	if (!list_empty(&root->below))
 		hrtimer_start(&pace->timer, pace->next, HRTIMER_MODE_ABS);
 }
 
@@ -73,7 +83,7 @@ static enum hrtimer_restart turn_has_come(struct hrtimer *timer)
 void umad_pace_init(struct umad_pace *pace)
 {
 	spin_lock_init(&pace->lock);
-	INIT_LIST_HEAD(&pace->programs);
+	umad_turn_init(&pace->root, NULL);
 	pace->next = 0;
 	pace->took = TURN_MAX;
 	hrtimer_setup(&pace->timer, turn_has_come, CLOCK_MONOTONIC,
@@ -89,7 +99,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pace_init);
  */
 void umad_pace_destroy(struct umad_pace *pace)
 {
-	WARN_ON_ONCE(!list_empty(&pace->programs));
+	WARN_ON_ONCE(!list_empty(&pace->root.below));
 	hrtimer_cancel(&pace->timer);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_destroy);
@@ -131,39 +141,39 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now)
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_unknown);
 
 /**
- * umad_again_program_init() - none of its files waits
- * @program: new on its port
- * @pace: of the port
+ * umad_turn_init() - nothing waits
+ * @turn: of who has files, or of a file
+ * @parent: whom it is below, kept as long; NULL for the port
  *
  * Context: any.
  */
-void umad_again_program_init(struct umad_again_program *program,
-			     struct umad_pace *pace)
+void umad_turn_init(struct umad_turn *turn, struct umad_turn *parent)
 {
-	program->pace = pace;
-	INIT_LIST_HEAD(&program->node);
-	INIT_LIST_HEAD(&program->files);
+	turn->parent = parent;
+	INIT_LIST_HEAD(&turn->node);
+	INIT_LIST_HEAD(&turn->below);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_again_program_init);
+EXPORT_SYMBOL_IF_KUNIT(umad_turn_init);
 
 /**
  * umad_again_init() - nothing waits
  * @again: of a new file
+ * @pace: of its port
  * @program: that has opened it
  * @send_next: sends the first that waits; clears &umad_again.has_turn and calls
  *	umad_again_arm() for those that are left
  *
  * Context: any.
  */
-void umad_again_init(struct umad_again *again, struct umad_again_program *program,
-		     work_func_t send_next)
+void umad_again_init(struct umad_again *again, struct umad_pace *pace,
+		     struct umad_turn *program, work_func_t send_next)
 {
-	again->program = program;
+	again->pace = pace;
+	umad_turn_init(&again->turn, program);
 	again->dests = RB_ROOT;
 	INIT_LIST_HEAD(&again->turns);
 	again->in_flight = 0;
 	again->has_turn = false;
-	INIT_LIST_HEAD(&again->node);
 	INIT_WORK(&again->work, send_next);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_again_init);
@@ -177,12 +187,12 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_init);
  */
 void umad_again_destroy(struct umad_again *again)
 {
-	struct umad_pace *pace = again->program->pace;
+	struct umad_pace *pace = again->pace;
 	unsigned long flags;
 
 	WARN_ON_ONCE(!list_empty(&again->turns));
 	spin_lock_irqsave(&pace->lock, flags);
-	leave_program(again);
+	turn_leave(&again->turn);
 	spin_unlock_irqrestore(&pace->lock, flags);
 	cancel_work_sync(&again->work);
 }
@@ -197,8 +207,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_destroy);
  */
 void umad_again_arm(struct umad_again *again, ktime_t now)
 {
-	struct umad_again_program *program = again->program;
-	struct umad_pace *pace = program->pace;
+	struct umad_pace *pace = again->pace;
 	unsigned long flags;
 
 	if (again->has_turn || list_empty(&again->turns) ||
@@ -206,9 +215,7 @@ void umad_again_arm(struct umad_again *again, ktime_t now)
 		return;
 	again->has_turn = true;
 	spin_lock_irqsave(&pace->lock, flags);
-	list_add_tail(&again->node, &program->files);
-	if (list_empty(&program->node))
-		list_add_tail(&program->node, &pace->programs);
+	turn_wait(&again->turn);
 	give_turn(pace, now);
 	spin_unlock_irqrestore(&pace->lock, flags);
 }

@@ -5,9 +5,9 @@
  * works that are accounted to nobody. So the further attempts of a port's requests,
  * and what time-outs make its RMPP senders send, have a pace: the next comes when
  * five times as long has passed as one takes, which leaves four fifths of the port to
- * others. Programs take turns, each of which sends one; in a program its files do, and
- * in a file those whom it sends to, or one that never answers would delay the others'
- * by all that it is sent.
+ * others. Cgroups take turns, each of which sends one; in a cgroup its programs do, in a
+ * program its files, and in a file those whom it sends to, or one that never answers
+ * would delay the others' by all that it is sent.
  */
 #ifndef UMAD_AGAIN_H
 #define UMAD_AGAIN_H
@@ -22,32 +22,32 @@
 struct umad_txn_dest;
 
 /**
+ * struct umad_turn - a file, or who has files, that takes turns with its siblings;
+ *	protected by &umad_pace.lock
+ * @parent: constant; NULL for the port
+ * @node: in @below of @parent while it waits for a turn, else empty
+ * @below: those who wait, the next first; empty of a file
+ */
+struct umad_turn {
+	struct umad_turn *parent;
+	struct list_head node;
+	struct list_head below;
+};
+
+/**
  * struct umad_pace - how fast a port sends again
  * @lock: protects the rest; taken by a timer, and inside &umad_file.lock
- * @programs: that wait for a turn, in that order, &umad_again_program.node
+ * @root: who waits for a turn
  * @next: when the next turn is
  * @took: ns from when an attempt was begun until it had left
  * @timer: gives the turn at @next, if there is who waits
  */
 struct umad_pace {
 	spinlock_t lock; /* protects the rest */
-	struct list_head programs;
+	struct umad_turn root;
 	ktime_t next;
 	s64 took;
 	struct hrtimer timer;
-};
-
-/**
- * struct umad_again_program - what a program's files have to send again on a port
- * @pace: of the port, constant
- * @node: in &umad_pace.programs, if one of @files waits; protected by &umad_pace.lock
- * @files: that wait for a turn, in that order, &umad_again.node; protected by
- *	&umad_pace.lock
- */
-struct umad_again_program {
-	struct umad_pace *pace;
-	struct list_head node;
-	struct list_head files;
 };
 
 void umad_pace_init(struct umad_pace *pace);
@@ -72,31 +72,29 @@ struct umad_again_entry {
 
 /**
  * struct umad_again - what a file has to send again
- * @program: whose file it is, constant
+ * @pace: of its port, constant
+ * @turn: among the files of its program
  * @dests: the first entry of each destination that something waits for, by the
  *	destination; protected by &umad_file.lock
  * @turns: the same, in the order of their turns; protected by &umad_file.lock
  * @in_flight: further attempts of requests that are in the send queue; protected by
  *	&umad_file.lock
- * @has_turn: in &umad_again_program.files, or @work is queued; protected by
- *	&umad_file.lock
- * @node: in &umad_again_program.files; protected by &umad_pace.lock
+ * @has_turn: @turn waits, or @work is queued; protected by &umad_file.lock
  * @work: sends the first one
  */
 struct umad_again {
-	struct umad_again_program *program;
+	struct umad_pace *pace;
+	struct umad_turn turn;
 	struct rb_root dests;
 	struct list_head turns;
 	unsigned int in_flight;
 	bool has_turn;
-	struct list_head node;
 	struct work_struct work;
 };
 
-void umad_again_program_init(struct umad_again_program *program,
-			     struct umad_pace *pace);
-void umad_again_init(struct umad_again *again, struct umad_again_program *program,
-		     work_func_t send_next);
+void umad_turn_init(struct umad_turn *turn, struct umad_turn *parent);
+void umad_again_init(struct umad_again *again, struct umad_pace *pace,
+		     struct umad_turn *program, work_func_t send_next);
 void umad_again_destroy(struct umad_again *again);
 void umad_again_arm(struct umad_again *again, ktime_t now);
 void umad_again_entry_init(struct umad_again_entry *entry,

@@ -12,9 +12,9 @@
 #include "agent.h"
 #include "file.h"
 #include "port.h"
-#include "program.h"
 #include "register.h"
 #include "send.h"
+#include "user.h"
 
 static unsigned long recv_budget = 64UL << 20;
 module_param(recv_budget, ulong, 0644);
@@ -29,7 +29,7 @@ static void file_free(struct umad_file *file)
 	cancel_delayed_work_sync(&file->deadline_work);
 	umad_rmpp_destroy(&file->rmpp);
 	umad_txn_table_destroy(&file->txns);
-	umad_program_put(file->program);
+	umad_user_put(file->user);
 	umad_reserve_put(file->reserve);
 	umad_port_put(file->port);
 	kfree(file);
@@ -72,8 +72,8 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	file->reserve = umad_reserve_get();
 	if (!file->reserve)
 		goto err_free;
-	file->program = umad_program_get(port);
-	if (!file->program)
+	file->user = umad_user_get(port, file->reserve->memcg);
+	if (!file->user)
 		goto err_reserve;
 
 	spin_lock_init(&file->lock);
@@ -82,7 +82,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_rmpp_init(&file->rmpp);
 	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
 	file->armed = KTIME_MAX;
-	umad_again_init(&file->again, &file->program->again,
+	umad_again_init(&file->again, &port->pace, &file->user->turn,
 			umad_send_again_work);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	get_task_comm(file->comm, current);

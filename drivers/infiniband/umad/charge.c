@@ -127,6 +127,22 @@ void umad_reserve_refill(struct umad_file *file)
 		put(reserve);
 }
 
+/*
+ * Half of it is for who has had less than a part of that half: a file whose program
+ * does not read would keep it from all others. False: umad_reserve_free() all the same.
+ */
+static bool reserve_take(struct umad_file *file, size_t size)
+{
+	struct umad_reserve *reserve = file->reserve;
+	int of_file = atomic_add_return(size, &file->reserve_used);
+	int used = atomic_add_return(size, &reserve->used);
+
+	if (used <= RESERVE_MAX / 2)
+		return true;
+	return used <= RESERVE_MAX &&
+	       of_file <= RESERVE_MAX / 2 / (int)READ_ONCE(reserve->files);
+}
+
 /**
  * umad_reserve_alloc() - memory for the file's opener, in a handler
  * @file: of one of whose agents the handler is
@@ -147,12 +163,12 @@ void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used)
 		return p;
 
 	umad_reserve_refill(file);
-	if (atomic_add_return(size, &file->reserve->used) <= RESERVE_MAX)
+	if (reserve_take(file, size))
 		p = kmalloc(size, GFP_NOWAIT | __GFP_NOWARN);
 	if (p)
 		*used = size;
 	else
-		atomic_sub(size, &file->reserve->used);
+		umad_reserve_free(file, size);
 	return p;
 }
 
@@ -165,6 +181,8 @@ void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used)
  */
 void umad_reserve_free(struct umad_file *file, size_t used)
 {
-	if (used)
-		atomic_sub(used, &file->reserve->used);
+	if (!used)
+		return;
+	atomic_sub(used, &file->reserve_used);
+	atomic_sub(used, &file->reserve->used);
 }

@@ -193,8 +193,8 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	umad_gate_init(&port->gate);
 	mutex_init(&port->files_lock);
 	INIT_LIST_HEAD(&port->files);
-	spin_lock_init(&port->programs_lock);
-	port->programs = RB_ROOT;
+	spin_lock_init(&port->users_lock);
+	port->users = RB_ROOT;
 	sema_init(&port->sm_sem, 1);
 	umad_rmpp_window_init(&port->rmpp_window);
 	umad_pace_init(&port->pace);

@@ -3,10 +3,11 @@
 #include "file.h"
 
 #include <linux/lockdep.h>
+#include <linux/pid.h>
 #include <linux/seq_file.h>
 #include "agent.h"
 #include "port.h"
-#include "program.h"
+#include "user.h"
 
 /**
  * umad_file_queue() - queue a record for read(), and count it
@@ -67,7 +68,7 @@ void umad_file_show(struct umad_file *file, struct seq_file *s)
 	spin_unlock(&file->rxq.lock);
 
 	seq_printf(s, "pid %d comm %*pE hdr %zu agents %u outstanding %u unread %u unread_bytes %zu budget %zu\n",
-		   file->program->pid, (int)strnlen(file->comm, sizeof(file->comm)),
+		   pid_nr(file->user->key), (int)strnlen(file->comm, sizeof(file->comm)),
 		   file->comm, umad_file_hdr_size(file), agents, outstanding,
 		   queued, charged, budget);
 }

@@ -7,6 +7,8 @@
  *	umad_file.lock		spinlock, process context only
  *	umad_rmpp_window.lock	spinlock, process context only
  *	umad_rxq.lock		spinlock, process context only
+ *	umad_port.users_lock	spinlock, process context only
+ *	umad_pace.lock		spinlock, a timer takes it, too
  * ib_core's handlers take the spinlocks and no mutex. No lock is held
  * across a copy from or to user space, an allocation that may sleep, the
  * resolution of an address or the (un)registration of an agent, but for
@@ -29,13 +31,13 @@
 struct seq_file;
 struct umad_agent;
 struct umad_port;
-struct umad_program;
+struct umad_user;
 
 /**
  * struct umad_file - one open file
  * @port: that it is open on, a reference is held
  * @port_node: in &umad_port.files, protected by &umad_port.files_lock
- * @program: of the opener
+ * @user: the program that has opened it
  * @comm: of the opener, for people
  * @lock: protects the rest but @rxq; see above
  * @agent: by id, NULL for a free slot
@@ -50,12 +52,13 @@ struct umad_program;
  * @rmpp: messages of several segments
  * @held_sends: sends that exist and are not late, and reports of sends in @rxq
  * @reserve: of the opener's cgroup, which is charged for what is received
+ * @reserve_used: bytes of it
  * @rxq: what read() will return, has its own lock
  */
 struct umad_file {
 	struct umad_port *port;
 	struct list_head port_node;
-	struct umad_program *program;
+	struct umad_user *user;
 	char comm[TASK_COMM_LEN];
 
 	spinlock_t lock; /* protects all up to @rmpp */
@@ -72,6 +75,7 @@ struct umad_file {
 
 	atomic_t held_sends;
 	struct umad_reserve *reserve;
+	atomic_t reserve_used;
 	struct umad_rxq rxq;
 };
 

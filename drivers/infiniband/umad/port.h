@@ -37,16 +37,15 @@ struct ib_mad_agent;
  * @files_lock: protects @files. Taken before any file's lock; held while
  *	agents are unregistered, so never taken by a handler of ib_core
  * @files: open files, &umad_file.port_node
- * @programs_lock: protects @programs, and umad_program.files; a spinlock that is taken
- *	in process context only, inside no other and outside all others
- * @programs: who has opened them, struct umad_program by its pid
+ * @users_lock: protects the next two, and &umad_user.refs and .active
+ * @users: who has opened them, &struct umad_user
+ * @active_users: cgroups among them that have RMPP messages being joined
  * @sm_sem: held by who has issmN open, that is the IsSM bit; others wait for it
  * @is_sm: the IsSM bit is set; protected by @gate: by who has it entered with @sm_sem,
  *	and when nobody is inside
  * @sm_dead: the RDMA device is gone: who gets @sm_sem hands it on; set once
  * @rmpp_joining: RMPP messages being joined
  * @rmpp_joining_bytes: memory they take
- * @rmpp_programs: programs that have such messages
  * @rmpp_credit: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
  * @rmpp_window: of them those that senders have been allowed to send
@@ -71,14 +70,14 @@ struct umad_port {
 	bool has_issm;
 	struct mutex files_lock; /* protects the next field */
 	struct list_head files;
-	spinlock_t programs_lock; /* protects the next field */
-	struct rb_root programs;
+	spinlock_t users_lock; /* protects the next two fields */
+	struct rb_root users;
+	unsigned int active_users;
 	struct semaphore sm_sem;
 	bool is_sm;
 	bool sm_dead;
 	atomic_t rmpp_joining;
 	atomic64_t rmpp_joining_bytes;
-	atomic_t rmpp_programs;
 	u32 rmpp_credit;
 	struct umad_rmpp_window rmpp_window;
 	struct ib_mad_agent *abort_agent;

@@ -9,6 +9,8 @@
 #include "rmpp_abort.h"
 
 #include <linux/err.h>
+#include "agent.h"
+#include "file.h"
 #include "port.h"
 #include "post.h"
 #include "rmpp_control.h"
@@ -64,14 +66,15 @@ void umad_rmpp_abort_stop(struct umad_port *port)
 
 /**
  * umad_rmpp_post_abort() - tell somebody that a message ends with its agent
- * @port: that the agent was registered on
+ * @agent: that ends, registered still; one of QP 0 ends in silence
  * @ah: to whom
  * @hdr: its queue pair and P_Key index
  * @head: MAD and class header
  *
- * Context: process; does not sleep; the RDMA device is kept by the caller.
+ * Context: process; does not sleep, as the caller has a reference to @ah, and keeps the
+ * RDMA device.
  */
-void umad_rmpp_post_abort(struct umad_port *port, struct umad_ah *ah,
+void umad_rmpp_post_abort(const struct umad_agent *agent, struct umad_ah *ah,
 			  const struct ib_user_mad_hdr *hdr,
 			  const struct ib_mad_hdr *head)
 {
@@ -80,8 +83,9 @@ void umad_rmpp_post_abort(struct umad_port *port, struct umad_ah *ah,
 		.type = IB_MGMT_RMPP_TYPE_ABORT,
 		.status = IB_MGMT_RMPP_STATUS_UNSPEC,
 	};
+	struct umad_port *port = agent->file->port;
 
-	if (!port->abort_agent ||
+	if (!port->abort_agent || agent->core->qp->qp_type != IB_QPT_GSI ||
 	    !atomic_add_unless(&port->aborts, 1, ABORTS_MAX))
 		return;
 	if (umad_rmpp_post_control(port->abort_agent, ah, hdr, head, &packet,

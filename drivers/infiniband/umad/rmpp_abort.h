@@ -5,12 +5,13 @@
 
 struct ib_mad_hdr;
 struct ib_user_mad_hdr;
+struct umad_agent;
 struct umad_ah;
 struct umad_port;
 
 void umad_rmpp_abort_start(struct umad_port *port);
 void umad_rmpp_abort_stop(struct umad_port *port);
-void umad_rmpp_post_abort(struct umad_port *port, struct umad_ah *ah,
+void umad_rmpp_post_abort(const struct umad_agent *agent, struct umad_ah *ah,
 			  const struct ib_user_mad_hdr *hdr,
 			  const struct ib_mad_hdr *head);
 

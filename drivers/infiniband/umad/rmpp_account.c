@@ -7,10 +7,33 @@
 #include "agent.h"
 #include "file.h"
 #include "port.h"
-#include "program.h"
 #include "rmpp_peer.h"
 #include "rmpp_rx_life.h"
 #include "send.h"
+#include "user.h"
+
+/* It has messages being joined now, so those above it have. */
+static void file_begins(struct umad_file *file)
+{
+	struct umad_user *user = file->user;
+	struct umad_port *port = file->port;
+
+	spin_lock(&port->users_lock);
+	if (!user->active++ && !user->parent->active++)
+		port->active_users++;
+	spin_unlock(&port->users_lock);
+}
+
+static void file_ends(struct umad_file *file)
+{
+	struct umad_user *user = file->user;
+	struct umad_port *port = file->port;
+
+	spin_lock(&port->users_lock);
+	if (!--user->active && !--user->parent->active)
+		port->active_users--;
+	spin_unlock(&port->users_lock);
+}
 
 /**
  * umad_rmpp_count() - a message begins to be joined
@@ -23,9 +46,9 @@ void umad_rmpp_count(struct umad_rmpp_rx *rx)
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	file->rmpp.joining++;
-	if (atomic_inc_return(&file->program->joining) == 1)
-		atomic_inc(&file->port->rmpp_programs);
+	if (!file->rmpp.joining++)
+		file_begins(file);
+	atomic_inc(&file->user->joining);
 	atomic_inc(&file->port->rmpp_joining);
 	if (rx->asked_for)
 		rx->send->answer_comes = true;
@@ -49,7 +72,7 @@ void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes)
 		return;
 	rx->charged += bytes;
 	file->rmpp.joining_bytes += bytes;
-	atomic64_add(bytes, &file->program->joining_bytes);
+	atomic64_add(bytes, &file->user->joining_bytes);
 	atomic64_add(bytes, &file->port->rmpp_joining_bytes);
 	if (!rx->asked_for)
 		umad_rmpp_peer_charge(file, rx->peer, bytes);
@@ -66,12 +89,12 @@ void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	file->rmpp.joining--;
-	if (atomic_dec_and_test(&file->program->joining))
-		atomic_dec(&file->port->rmpp_programs);
+	if (!--file->rmpp.joining)
+		file_ends(file);
+	atomic_dec(&file->user->joining);
 	atomic_dec(&file->port->rmpp_joining);
 	file->rmpp.joining_bytes -= rx->charged;
-	atomic64_sub(rx->charged, &file->program->joining_bytes);
+	atomic64_sub(rx->charged, &file->user->joining_bytes);
 	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
 	if (rx->asked_for)
 		rx->send->answer_comes = false;

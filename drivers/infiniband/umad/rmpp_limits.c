@@ -15,10 +15,10 @@
 #include "agent.h"
 #include "file.h"
 #include "port.h"
-#include "program.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
 #include "send.h"
+#include "user.h"
 
 static unsigned long rmpp_max_message = 256UL << 20;
 module_param(rmpp_max_message, ulong, 0644);
@@ -87,30 +87,42 @@ enum lack {
 };
 
 /*
- * A port that is full refuses who has had its share of it, but nobody else: or one
- * program would keep it from all others. What n programs have when each of them began
- * with the port full is at most the n-th harmonic number times the limit.
+ * A port that is full refuses who has had a share of it, but nobody else: or one
+ * would keep it from all others. It is shared by cgroups, a cgroup's share by its
+ * programs, and a program's by its files: but all files of a program have no more than
+ * twice its share. n who begin one after another on a port that is full have at most
+ * the n-th harmonic number times the limit.
  */
-static u64 share(const struct umad_file *file, u64 limit)
+static bool exceeds_share(const struct umad_file *file, u64 limit, u64 of_program,
+			  u64 of_file)
 {
-	unsigned int programs = atomic_read(&file->port->rmpp_programs);
+	const struct umad_user *program = file->user, *cgroup = program->parent;
+	unsigned int cgroups = READ_ONCE(file->port->active_users);
+	unsigned int programs = READ_ONCE(cgroup->active);
+	unsigned int files = READ_ONCE(program->active);
+	u64 share;
 
-	programs += !atomic_read(&file->program->joining);
-	/* One that has nothing may have one: a bound of 0 is for all. */
-	return limit ? max(div_u64(limit, max(programs, 1U)), 1ULL) : 0;
+	/* It counts, if it has nothing yet. Others may come and go meanwhile. */
+	share = div_u64(limit, max(cgroups + !programs, 1U));
+	share = div_u64(share, max(programs + !files, 1U));
+	if (of_program > 2 * share)
+		return true;
+	return of_file > div_u64(share, max(files + !file->rmpp.joining, 1U));
 }
 
 static enum lack lack_of_bytes(const struct umad_rmpp_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 	u64 port_bytes = atomic64_read(&file->port->rmpp_joining_bytes);
-	u64 bytes = atomic64_read(&file->program->joining_bytes);
 	u64 limit = READ_ONCE(rmpp_port_bytes);
 
 	if (!rx->asked_for && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
 		return LACK_PEER;
-	if (file->rmpp.joining_bytes > READ_ONCE(rmpp_file_bytes) ||
-	    (port_bytes > limit && bytes > share(file, limit)))
+	if (file->rmpp.joining_bytes > READ_ONCE(rmpp_file_bytes))
+		return LACK_BYTES;
+	if (port_bytes > limit &&
+	    exceeds_share(file, limit, atomic64_read(&file->user->joining_bytes),
+			  file->rmpp.joining_bytes))
 		return LACK_BYTES;
 	return LACK_NOTHING;
 }
@@ -119,14 +131,17 @@ static enum lack lack_to_begin(const struct umad_rmpp_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 	unsigned int joining = atomic_read(&file->port->rmpp_joining);
-	unsigned int of_program = atomic_read(&file->program->joining);
 	unsigned int limit = READ_ONCE(rmpp_port_transfers);
 
 	if (!rx->asked_for &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;
-	if (file->rmpp.joining >= READ_ONCE(rmpp_file_transfers) ||
-	    (joining >= limit && of_program >= share(file, limit)))
+	if (file->rmpp.joining >= READ_ONCE(rmpp_file_transfers))
+		return LACK_TRANSFERS;
+	/* With this one. */
+	if (joining >= limit &&
+	    exceeds_share(file, limit, atomic_read(&file->user->joining) + 1,
+			  file->rmpp.joining + 1))
 		return LACK_TRANSFERS;
 	return lack_of_bytes(rx);
 }

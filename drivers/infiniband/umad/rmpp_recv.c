@@ -449,7 +449,7 @@ void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
 		if (!rx)
 			return;
 		if (tell)
-			umad_rmpp_post_abort(file->port, rx->ah, &rx->from,
+			umad_rmpp_post_abort(agent, rx->ah, &rx->from,
 					     (struct ib_mad_hdr *)rx->head);
 		umad_rmpp_rx_put(rx);
 		cond_resched();

@@ -125,6 +125,8 @@ static int post_segment(struct umad_send *send, u32 seg)
 		ret = ib_post_send_mad(buf, NULL);
 	if (ret)
 		umad_send_unbuild(send, buf);
+	else
+		WRITE_ONCE(tx->taken, true);
 	return ret;
 }
 
@@ -454,10 +456,11 @@ static void canceled(struct umad_send *send)
 	bool tell;
 
 	spin_lock(&send->file->lock);
-	tell = tx->engine.state == RMPP_TX_SENDING;
+	/* The receiver knows of it only if ib_core has let a segment pass. */
+	tell = READ_ONCE(tx->taken) && tx->engine.state == RMPP_TX_SENDING;
 	spin_unlock(&send->file->lock);
 	if (tell)
-		umad_rmpp_post_abort(send->file->port, send->ah, &send->hdr,
+		umad_rmpp_post_abort(send->agent, send->ah, &send->hdr,
 				     umad_rmpp_tx_mad(tx));
 }
 

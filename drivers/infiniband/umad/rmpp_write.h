@@ -26,6 +26,7 @@ struct umad_send;
  * @pumping: a thread hands segments to ib_core; protected by &umad_file.lock
  * @again: it is to look once more; protected by &umad_file.lock
  * @settled: the end of @engine was seen to; protected by &umad_file.lock
+ * @taken: ib_core has taken a segment; set once, by who is @pumping
  * @answered: its response has begun; protected by &umad_file.lock
  * @turns: turn-around ACKs in ib_core; protected by &umad_file.lock
  * @turn_at: when to look whether the turn-around ACK is to be sent again, or
@@ -48,6 +49,7 @@ struct umad_rmpp_tx {
 	bool pumping;
 	bool again;
 	bool settled;
+	bool taken;
 	bool answered;
 	unsigned int turns;
 	u64 turn_at;

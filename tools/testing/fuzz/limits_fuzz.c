@@ -18,14 +18,15 @@
 #include "agent.h"
 #include "port.h"
 #include "file.h"
-#include "program.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
 #include "rmpp_window.h"
 #include "send.h"
+#include "user.h"
 
-#define FILES		3
-#define PROGRAMS	2
+#define FILES		5
+#define PROGRAMS	3
+#define CGROUPS		2
 #define MESSAGES	20
 #define REQUESTS	4
 #define NODES		5
@@ -33,9 +34,10 @@
 /**
  * struct world - a port, its files, and messages for them
  * @port: the port
- * @programs: that have opened files
- * @reserve: of their cgroup
- * @files: on it; the first program has two
+ * @cgroups: who has opened files, the first by two programs
+ * @programs: of them; the first two have two files each
+ * @reserve: of no use here
+ * @files: on it
  * @agents: one for each file
  * @messages: those with a peer are being joined
  * @requests: that some of them answer
@@ -45,7 +47,7 @@
  */
 struct world {
 	struct umad_port port;
-	struct umad_program programs[PROGRAMS];
+	struct umad_user cgroups[CGROUPS], programs[PROGRAMS];
 	struct umad_reserve reserve;
 	struct umad_file files[FILES];
 	struct umad_agent agents[FILES];
@@ -179,25 +181,38 @@ static void check_file(struct world *w, struct umad_file *file)
 }
 
 /* Does it have any? */
-static bool check_program(struct world *w, struct umad_program *program)
+static bool check_program(struct world *w, struct umad_user *program)
 {
-	unsigned int joining = 0, i;
+	unsigned int joining = 0, active = 0, i;
 	u64 bytes = 0;
 
 	for (i = 0; i < FILES; i++) {
-		if (w->files[i].program != program)
+		if (w->files[i].user != program)
 			continue;
 		joining += w->files[i].rmpp.joining;
 		bytes += w->files[i].rmpp.joining_bytes;
+		active += !!w->files[i].rmpp.joining;
 	}
 	MUST((unsigned int)atomic_read(&program->joining) == joining);
 	MUST((u64)atomic64_read(&program->joining_bytes) == bytes);
+	MUST(program->active == active);
 	return joining;
+}
+
+static bool check_cgroup(struct world *w, struct umad_user *cgroup)
+{
+	unsigned int active = 0, i;
+
+	for (i = 0; i < PROGRAMS; i++)
+		if (w->programs[i].parent == cgroup)
+			active += check_program(w, &w->programs[i]);
+	MUST(cgroup->active == active);
+	return active;
 }
 
 static void check(struct world *w)
 {
-	unsigned int joining = 0, active = 0, programs = 0;
+	unsigned int joining = 0, active = 0, cgroups = 0;
 	struct umad_rmpp_rx *rx;
 	u64 bytes = 0, seen = 0;
 	u32 granted = 0, i;
@@ -207,9 +222,9 @@ static void check(struct world *w)
 		joining += w->files[i].rmpp.joining;
 		bytes += w->files[i].rmpp.joining_bytes;
 	}
-	for (i = 0; i < PROGRAMS; i++)
-		programs += check_program(w, &w->programs[i]);
-	MUST((unsigned int)atomic_read(&w->port.rmpp_programs) == programs);
+	for (i = 0; i < CGROUPS; i++)
+		cgroups += check_cgroup(w, &w->cgroups[i]);
+	MUST(w->port.active_users == cgroups);
 	MUST((unsigned int)atomic_read(&w->port.rmpp_joining) == joining);
 	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) == bytes);
 
@@ -228,14 +243,22 @@ static void check(struct world *w)
 	MUST(w->aged || granted <= w->port.rmpp_credit);
 }
 
+/* Of a file that is active, as all those above it are. */
+static bool has_share(const struct umad_file *file, u64 limit, u64 of_program,
+		      u64 of_file)
+{
+	const struct umad_user *program = file->user;
+	u64 share = limit / file->port->active_users / program->parent->active;
+
+	return of_program <= 2 * share && of_file <= share / program->active;
+}
+
 static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
 {
 	struct umad_agent *agent = &w->agents[take(in) % FILES];
 	struct umad_rmpp_rx *victim = NULL;
-	struct umad_program *program;
 	struct rmpp_layout layout;
 	u8 shape = take(in);
-	u32 joining;
 	bool may;
 
 	memset(rx, 0, sizeof(*rx));
@@ -269,11 +292,10 @@ static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
 	umad_rmpp_count(rx);
 	MUST(rx->asked_for || rx->peer->transfers <= peer_transfers);
 	MUST(agent->file->rmpp.joining <= file_transfers);
-	program = agent->file->program;
-	joining = atomic_read(&program->joining);
 	MUST((u32)atomic_read(&w->port.rmpp_joining) <= port_transfers ||
-	     (port_transfers && joining == 1) ||
-	     joining * atomic_read(&w->port.rmpp_programs) <= port_transfers);
+	     has_share(agent->file, port_transfers,
+		       atomic_read(&agent->file->user->joining),
+		       agent->file->rmpp.joining));
 }
 
 /* Memory for a segment; false: there must be no more of it. */
@@ -294,8 +316,9 @@ static bool grow(struct world *w, struct umad_rmpp_rx *rx, u32 bytes)
 	MUST(rx->asked_for || rx->peer->bytes <= peer_bytes);
 	MUST(file->rmpp.joining_bytes <= file_bytes);
 	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) <= port_bytes ||
-	     (u64)atomic64_read(&file->program->joining_bytes) *
-	     atomic_read(&w->port.rmpp_programs) <= port_bytes);
+	     has_share(file, port_bytes,
+		       atomic64_read(&file->user->joining_bytes),
+		       file->rmpp.joining_bytes));
 	return true;
 }
 
@@ -349,6 +372,7 @@ static void set_up(struct world *w, struct input *in)
 	memset(w, 0, sizeof(*w));
 	w->now = NSEC_PER_SEC;
 	umad_rmpp_window_init(&w->port.rmpp_window);
+	spin_lock_init(&w->port.users_lock);
 	w->port.rmpp_credit = take16(in) % 1024 + 1;
 	peer_transfers = take(in) % 8;
 	file_transfers = take(in) % 16;
@@ -362,9 +386,11 @@ static void set_up(struct world *w, struct input *in)
 	set_param("rmpp_peer_bytes", peer_bytes);
 	set_param("rmpp_file_bytes", file_bytes);
 	set_param("rmpp_port_bytes", port_bytes);
+	for (i = 0; i < PROGRAMS; i++)
+		w->programs[i].parent = &w->cgroups[i % CGROUPS];
 	for (i = 0; i < FILES; i++) {
 		w->files[i].port = &w->port;
-		w->files[i].program = &w->programs[i % PROGRAMS];
+		w->files[i].user = &w->programs[i % PROGRAMS];
 		w->files[i].reserve = &w->reserve;
 		w->agents[i].file = &w->files[i];
 		umad_rxq_init(&w->files[i].rxq, 1 << 20);

@@ -10,7 +10,7 @@
 
 struct again_env {
 	struct umad_pace pace;
-	struct umad_again_program program;
+	struct umad_turn cgroup, program;
 	struct umad_again again;
 	struct umad_again_entry one;
 	atomic_t runs;
@@ -38,8 +38,9 @@ static int again_env_init(struct kunit *test)
 	test->priv = env;
 	umad_again_entry_init(&env->one, &somewhere);
 	umad_pace_init(&env->pace);
-	umad_again_program_init(&env->program, &env->pace);
-	umad_again_init(&env->again, &env->program, count_run);
+	umad_turn_init(&env->cgroup, &env->pace.root);
+	umad_turn_init(&env->program, &env->cgroup);
+	umad_again_init(&env->again, &env->pace, &env->program, count_run);
 	return 0;
 }
 
@@ -73,7 +74,7 @@ static s64 between_turns(struct kunit *test)
 		umad_again_join(&env->again, &env->one);
 	env->again.has_turn = false;
 	umad_again_arm(&env->again, now);
-	KUNIT_EXPECT_TRUE(test, list_empty(&env->again.node));
+	KUNIT_EXPECT_TRUE(test, list_empty(&env->again.turn.node));
 	return ktime_to_ns(ktime_sub(env->pace.next, now));
 }
 
@@ -141,7 +142,7 @@ static void again_waits_for_its_turn(struct kunit *test)
 	env->pace.next = turn;
 	umad_again_join(&env->again, &env->one);
 	umad_again_arm(&env->again, ktime_get());
-	KUNIT_EXPECT_FALSE(test, list_empty(&env->again.node));
+	KUNIT_EXPECT_FALSE(test, list_empty(&env->again.turn.node));
 	KUNIT_EXPECT_TRUE(test, ran(env, 1));
 	KUNIT_EXPECT_GE(test, ktime_get(), turn);
 }
@@ -158,66 +159,91 @@ static void again_gone_files_take_no_turns(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, gone);
 	umad_again_entry_init(&something, &somewhere);
 	for (i = 0; i < 1000; i++) {
-		umad_again_init(gone, &env->program, run_nothing);
+		umad_again_init(gone, &env->pace, &env->program,
+				run_nothing);
 		umad_again_join(gone, &something);
 		umad_again_arm(gone, ktime_get());
 		umad_again_leave(gone, &something);
 		umad_again_destroy(gone);
 	}
 	KUNIT_EXPECT_LE(test, env->pace.next, ktime_add_ms(ktime_get(), 1));
-	KUNIT_EXPECT_TRUE(test, list_empty(&env->pace.programs));
-}
-
-/* The file joins those of its program that wait. */
-static void wait_for_turn(struct umad_again *file, struct umad_again_program *program,
-			  struct umad_again_entry *entry, ktime_t now)
-{
-	umad_again_init(file, program, run_nothing);
-	umad_again_entry_init(entry, &somewhere);
-	umad_again_join(file, entry);
-	umad_again_arm(file, now);
+	KUNIT_EXPECT_TRUE(test, list_empty(&env->pace.root.below));
 }
 
 #define FILES	10
+
+/**
+ * struct many - files of one program, each with something to send again
+ * @cgroup: has no other
+ * @program: theirs
+ * @files: those that wait, the first @n
+ * @waits: what is to be sent again
+ * @n: how many have come so far
+ */
+struct many {
+	struct umad_turn cgroup, program;
+	struct umad_again files[FILES];
+	struct umad_again_entry waits[FILES];
+	int n;
+};
+
+/* One file more waits for a turn. */
+static void one_more(struct kunit *test, struct many *many, ktime_t now)
+{
+	struct again_env *env = test->priv;
+	int i = many->n++;
+
+	umad_again_init(&many->files[i], &env->pace, &many->program, run_nothing);
+	umad_again_entry_init(&many->waits[i], &somewhere);
+	umad_again_join(&many->files[i], &many->waits[i]);
+	umad_again_arm(&many->files[i], now);
+}
+
+/* Below @parent, or below a cgroup of its own; the other one has one file. */
+static void expect_turns_shared(struct kunit *test, struct umad_turn *parent)
+{
+	struct again_env *env = test->priv;
+	ktime_t turn = ktime_add_ms(ktime_get(), 3600 * MSEC_PER_SEC);
+	struct many *many = kunit_kzalloc(test, sizeof(*many), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, many);
+	umad_turn_init(&many->cgroup, &env->pace.root);
+	umad_turn_init(&many->program, parent ?: &many->cgroup);
+	env->pace.next = turn;
+	for (i = 0; i < FILES - 2; i++)
+		one_more(test, many, 0);
+	umad_again_join(&env->again, &env->one);
+	umad_again_arm(&env->again, 0);
+	/* Two turns: with each comes one file more. */
+	one_more(test, many, turn);
+	KUNIT_EXPECT_TRUE(test, list_empty(&many->files[0].turn.node));
+	KUNIT_EXPECT_FALSE(test, list_empty(&env->again.turn.node));
+	one_more(test, many, ktime_add_ms(turn, 1));
+	KUNIT_EXPECT_TRUE(test, list_empty(&env->again.turn.node));
+	KUNIT_EXPECT_TRUE(test, list_empty(&env->program.node));
+	for (i = 1; i < FILES; i++)
+		KUNIT_EXPECT_FALSE(test, list_empty(&many->files[i].turn.node));
+
+	for (i = 0; i < FILES; i++) {
+		umad_again_leave(&many->files[i], &many->waits[i]);
+		umad_again_destroy(&many->files[i]);
+	}
+	KUNIT_EXPECT_TRUE(test, list_empty(&many->program.below));
+	KUNIT_EXPECT_TRUE(test, list_empty(&env->pace.root.below));
+}
 
 /* Whoever has many files delays the others' by one turn at a time. */
 static void again_programs_take_turns(struct kunit *test)
 {
 	struct again_env *env = test->priv;
-	ktime_t turn = ktime_add_ms(ktime_get(), 3600 * MSEC_PER_SEC);
-	struct umad_again_program *many;
-	struct umad_again_entry *waits;
-	struct umad_again *files;
-	int i;
 
-	many = kunit_kzalloc(test, sizeof(*many), GFP_KERNEL);
-	files = kunit_kcalloc(test, FILES, sizeof(*files), GFP_KERNEL);
-	waits = kunit_kcalloc(test, FILES, sizeof(*waits), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, many);
-	KUNIT_ASSERT_NOT_NULL(test, files);
-	KUNIT_ASSERT_NOT_NULL(test, waits);
-	umad_again_program_init(many, &env->pace);
-	env->pace.next = turn;
-	for (i = 0; i < FILES - 2; i++)
-		wait_for_turn(&files[i], many, &waits[i], 0);
-	umad_again_join(&env->again, &env->one);
-	umad_again_arm(&env->again, 0);
-	/* Two turns: with each comes one file more. */
-	wait_for_turn(&files[i], many, &waits[i], turn);
-	i++;
-	KUNIT_EXPECT_TRUE(test, list_empty(&files[0].node));
-	KUNIT_EXPECT_FALSE(test, list_empty(&env->again.node));
-	wait_for_turn(&files[i], many, &waits[i], ktime_add_ms(turn, 1));
-	KUNIT_EXPECT_TRUE(test, list_empty(&env->again.node));
-	KUNIT_EXPECT_TRUE(test, list_empty(&env->program.node));
-	for (i = 1; i < FILES; i++)
-		KUNIT_EXPECT_FALSE(test, list_empty(&files[i].node));
+	expect_turns_shared(test, &env->cgroup);
+}
 
-	for (i = 0; i < FILES; i++) {
-		umad_again_leave(&files[i], &waits[i]);
-		umad_again_destroy(&files[i]);
-	}
-	KUNIT_EXPECT_TRUE(test, list_empty(&many->files));
+static void again_cgroups_take_turns(struct kunit *test)
+{
+	expect_turns_shared(test, NULL);
 }
 
 /* The n-th entry is for the n-th letter's destination; they are taken as in @want. */
@@ -289,6 +315,7 @@ static struct kunit_case again_cases[] = {
 	KUNIT_CASE(again_waits_for_its_turn),
 	KUNIT_CASE(again_gone_files_take_no_turns),
 	KUNIT_CASE(again_programs_take_turns),
+	KUNIT_CASE(again_cgroups_take_turns),
 	KUNIT_CASE(again_destinations_take_turns),
 	KUNIT_CASE(again_leaving_changes_no_order),
 	{}

@@ -309,8 +309,8 @@ static struct umad_port *make_port(struct kunit *test)
 	umad_gate_init(&port->gate);
 	mutex_init(&port->files_lock);
 	INIT_LIST_HEAD(&port->files);
-	spin_lock_init(&port->programs_lock);
-	port->programs = RB_ROOT;
+	spin_lock_init(&port->users_lock);
+	port->users = RB_ROOT;
 	umad_pace_init(&port->pace);
 	return port;
 }

@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Beside a program that has many files: it is one program still. */
+/*
+ * Beside a program that has many files, or makes itself many programs: others have
+ * their turns and their shares of the port.
+ */
 #include "hwsim_peers.h"
+#include "promise_cgroup.h"
 
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#define CGROUP		"hwsim-programs"
 #define TRANSFERS	16	/* of a port */
+#define SERVERS		40
+#define OTHERS_PID	3000	/* nobody's */
 
 /* A program of its own that goes on when @begin has returned 0; or a negative errno. */
-static pid_t begin_other(int (*begin)(void))
+static pid_t begin_other(int (*begin)(void), pid_t *wanted)
 {
+	struct clone_args args = {
+		.exit_signal = SIGCHLD, .set_tid = (uintptr_t)wanted,
+		.set_tid_size = !!wanted,
+	};
 	int ret = -EIO, ends[2];
 	pid_t pid;
 
 	if (pipe(ends))
 		return -errno;
-	pid = fork();
+	pid = syscall(SYS_clone3, &args, sizeof(args));
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		ret = begin();
 		if (write(ends[1], &ret, sizeof(ret)) == sizeof(ret))
 			pause();
@@ -26,7 +42,7 @@ static pid_t begin_other(int (*begin)(void))
 	if (pid > 0 && (read(ends[0], &ret, sizeof(ret)) != sizeof(ret) || ret)) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
-		pid = ret;
+		pid = ret < 0 ? ret : -EIO;
 	}
 	close(ends[0]);
 	return pid;
@@ -38,104 +54,207 @@ static void end_other(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static int open_server(uint8_t method)
+/* Called by a process that ends then; the file that it opens is ours, too. */
+static int by_another(int (*open_file)(int n), int n, pid_t *wanted)
+{
+	struct clone_args args = {
+		.flags = CLONE_FILES, .exit_signal = SIGCHLD,
+		.set_tid = (uintptr_t)wanted, .set_tid_size = !!wanted,
+	};
+	pid_t pid = syscall(SYS_clone3, &args, sizeof(args));
+	int status = 0;
+
+	if (!pid)
+		_exit(open_file(n) ? 1 : 0);
+	if (pid < 0)
+		return -errno;
+	waitpid(pid, &status, 0);
+	return status ? -EIO : 0;
+}
+
+static int open_server(int n)
 {
 	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = method,
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.method = METHOD_TABLE + n,
 	};
 	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
 
 	return fd < 0 ? fd : rmpp_register(fd, &agent);
 }
 
-#define SERVERS		20
+static int open_first_servers(int n)
+{
+	int i, ret = 0;
+
+	for (i = 1; i <= n && !ret; i++)
+		ret = open_server(i);
+	return ret;
+}
 
 static int open_servers(void)
 {
-	int i, ret;
-
-	for (i = 0; i < SERVERS; i++) {
-		ret = open_server(METHOD_TABLE + 1 + i);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return open_first_servers(SERVERS);
 }
 
-/* A first segment for the n-th of the files; what is answered to it. */
-static int begin_message(FIXTURE_DATA(peers) *self, uint8_t n, uint32_t tid)
+/* The n-th server is asked to receive so many messages; how many it begins. */
+static int begin_messages(FIXTURE_DATA(peers) *self, uint8_t n, int messages)
 {
+	static uint32_t tid = 1000;
 	const struct rmpp_pkt pkt = {
 		.version = 1, .type = RMPP_DATA, .flags = RMPP_ACTIVE | RMPP_FIRST,
 		.seg = 1, .len = 3 * RMPP_PAYLOAD,
 	};
-	int ret = inject(self, 1, METHOD_TABLE + n, tid, &pkt);
+	int type, begun = 0;
 
-	/* Others' may be repeated. */
-	while (!ret) {
-		ret = see(self, SOON);
-		if (ret > 0 && frame_mad(&self->seen)->tid != htobe64(tid))
-			ret = 0;
+	while (messages--) {
+		tid++;
+		if (inject(self, 1, METHOD_TABLE + n, tid, &pkt))
+			return -EIO;
+		/* What was sent to others may be repeated. */
+		do {
+			type = see(self, SOON);
+		} while (type >= 0 && frame_mad(&self->seen)->tid != htobe64(tid));
+		begun += type == RMPP_ACK;
 	}
-	return ret;
+	return begun;
+}
+
+/* Each of the first servers is asked for one. */
+static int begin_one_each(FIXTURE_DATA(peers) *self)
+{
+	int i, begun = 0;
+
+	for (i = 1; i <= SERVERS; i++)
+		begun += begin_messages(self, i, 1);
+	return begun;
 }
 
 /* Each of its files has begun no more than one. */
 TEST_F(peers, many_files_do_not_take_all_transfers_of_a_port)
 {
-	long transfers = rmpp_param_set("rmpp_port_transfers", TRANSFERS);
-	pid_t other = begin_other(open_servers);
-	int i;
+	pid_t other = begin_other(open_servers, NULL);
+	long transfers;
 
-	ASSERT_LT(0, transfers);
 	ASSERT_LT(0, other);
-	for (i = 0; i < TRANSFERS; i++)
-		EXPECT_EQ(RMPP_ACK, begin_message(self, 1 + i, 1000 + i));
-	for (; i < SERVERS; i++)
-		EXPECT_EQ(RMPP_STOP, begin_message(self, 1 + i, 1000 + i));
-	for (i = 0; i < TRANSFERS / 2; i++)
-		EXPECT_EQ(RMPP_ACK, begin_message(self, 0, 2000 + i));
-	end_other(other);
+	transfers = rmpp_param_set("rmpp_port_transfers", TRANSFERS);
+	EXPECT_EQ(TRANSFERS, begin_one_each(self));
+	EXPECT_EQ(TRANSFERS / 2, begin_messages(self, 0, TRANSFERS / 2));
 	rmpp_param_set("rmpp_port_transfers", transfers);
+	end_other(other);
 }
 
-/* UMAD_FILES says how many on a slow kernel. */
-static int retrying_files(void)
+/* Of one of its files; the others of the same program have theirs. */
+TEST_F(peers, one_file_does_not_take_all_transfers_of_its_program)
 {
-	const char *text = getenv("UMAD_FILES");
-	int i, fd, n = text ? atoi(text) : 5000;
-	struct rlimit limit = { n + 64, n + 64 };
-	struct umad_msg msg;
+	pid_t other = begin_other(open_servers, NULL);
+	long transfers;
 
-	setrlimit(RLIMIT_NOFILE, &limit);
+	ASSERT_LT(0, other);
+	transfers = rmpp_param_set("rmpp_port_transfers", TRANSFERS);
+	EXPECT_EQ(TRANSFERS, begin_messages(self, 1, TRANSFERS));
+	EXPECT_EQ(TRANSFERS / 2, begin_messages(self, 2, TRANSFERS / 2));
+	rmpp_param_set("rmpp_port_transfers", transfers);
+	end_other(other);
+}
+
+/* One process that has each file opened by another, which ends, in a cgroup. */
+static int many_programs(void)
+{
+	int i, ret = cgroup_enter(CGROUP);
+
+	for (i = 1; i <= SERVERS && !ret; i++)
+		ret = by_another(open_server, i, NULL);
+	return ret;
+}
+
+TEST_F(peers, many_programs_do_not_take_all_transfers_of_a_port)
+{
+	long transfers;
+	pid_t other;
+
+	cgroup_remove(CGROUP);
+	if (cgroup_make(CGROUP))
+		SKIP(return, "no memory cgroups");
+	other = begin_other(many_programs, NULL);
+	ASSERT_LT(0, other);
+	transfers = rmpp_param_set("rmpp_port_transfers", TRANSFERS);
+	EXPECT_EQ(TRANSFERS, begin_one_each(self));
+	EXPECT_EQ(TRANSFERS / 2, begin_messages(self, 0, TRANSFERS / 2));
+	rmpp_param_set("rmpp_port_transfers", transfers);
+	end_other(other);
+	cgroup_remove(CGROUP);
+}
+
+static int open_servers_by_pid(void)
+{
+	pid_t pid = OTHERS_PID;
+
+	return by_another(open_first_servers, SERVERS, &pid);
+}
+
+static int open_last_server(void)
+{
+	return open_server(SERVERS + 1);
+}
+
+/* Whose files are open still, as another has them, too. */
+TEST_F(peers, process_with_the_pid_of_one_that_has_ended_has_its_own_share)
+{
+	pid_t other = begin_other(open_servers_by_pid, NULL), pid = OTHERS_PID, last;
+	long transfers;
+
+	ASSERT_LT(0, other);
+	last = begin_other(open_last_server, &pid);
+	ASSERT_EQ(OTHERS_PID, last);
+	transfers = rmpp_param_set("rmpp_port_transfers", TRANSFERS);
+	EXPECT_EQ(TRANSFERS, begin_one_each(self));
+	EXPECT_EQ(1, begin_messages(self, SERVERS + 1, 1));
+	rmpp_param_set("rmpp_port_transfers", transfers);
+	end_other(last);
+	end_other(other);
+}
+
+static int open_retrying(int n)
+{
+	struct umad_msg msg;
+	int fd;
+
 	msg_init(&msg, &(struct test_port){ .lid = PEER }, 0, CLASS_RMPP,
-		 METHOD_TABLE, 0);
+		 METHOD_TABLE, n);
 	msg.hdr.grh_present = 0;
 	msg.hdr.timeout_ms = 1;
 	msg.hdr.retries = 0x7fffffff;
-	for (i = 0; i < n; i++) {
-		fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
-		if (fd < 0)
-			return fd;
-		if (umad_reg_client(fd) < 0)
-			return -EIO;
-		msg.mad.tid = htobe64(1 + i);
-		if (msg_write(fd, &msg) != MSG_LEN)
-			return -EIO;
-	}
-	return 0;
+	fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	if (fd < 0 || umad_reg_client(fd) < 0)
+		return -EIO;
+	return msg_write(fd, &msg) == MSG_LEN ? 0 : -EIO;
+}
+
+/* UMAD_FILES says how many on a slow kernel. */
+static int open_many_retrying(void)
+{
+	const char *text = getenv("UMAD_FILES");
+	int i, n = text ? atoi(text) : 5000, ret = 0;
+	struct rlimit limit = { n + 64, n + 64 };
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (i = 0; i < n && !ret; i++)
+		ret = open_retrying(i);
+	return ret;
 }
 
 /* Each of them has a request that is always due. */
 TEST_F_TIMEOUT(peers, many_files_do_not_delay_what_others_send_again, 120)
 {
-	pid_t other = begin_other(retrying_files);
+	pid_t other = begin_other(open_many_retrying, NULL);
 	struct umad_msg msg;
 	uint64_t start;
 	int seen = 0;
 
 	ASSERT_LT(0, other);
-	while (see(self, 0) >= 0)
+	start = now_ms();
+	while (now_ms() - start < SOON && see(self, 0) >= 0)
 		;
 	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE + 1, 77);
 	msg.hdr.grh_present = 0;
@@ -147,8 +266,9 @@ TEST_F_TIMEOUT(peers, many_files_do_not_delay_what_others_send_again, 120)
 		if (see(self, SOON) >= 0)
 			seen += frame_mad(&self->seen)->method == METHOD_TABLE + 1;
 	TH_LOG("sent again 4 times in %llu ms", (unsigned long long)(now_ms() - start));
+	/* By turns of files it is once in 5 s. */
 	EXPECT_EQ(5, seen);
-	EXPECT_GT(4 * 50 + 400, now_ms() - start);
+	EXPECT_GT(2000, now_ms() - start);
 	end_other(other);
 }
 

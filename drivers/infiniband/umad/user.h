@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Who has a port open. What files have to share with each other is dealt out at three
+ * levels: cgroups, programs of a cgroup, files of a program. So however many files a
+ * program opens, or programs a cgroup runs, others have theirs.
+ */
+#ifndef UMAD_USER_H
+#define UMAD_USER_H
+
+#include <linux/atomic.h>
+#include <linux/rbtree.h>
+#include <linux/types.h>
+#include "again.h"
+
+struct mem_cgroup;
+struct umad_port;
+
+/**
+ * struct umad_user - a cgroup that has files of a port open, or a program of it
+ * @node: in &umad_port.users
+ * @port: kept by its files
+ * @parent: of a program: its cgroup; of a cgroup: NULL
+ * @key: &struct mem_cgroup, kept by the reserve of its files; or &struct pid of the
+ *	thread group that has opened them, with a reference
+ * @refs: programs, or files; protected by &umad_port.users_lock
+ * @turn: those below it that have something to send again
+ * @active: how many of @refs have RMPP messages being joined; protected by
+ *	&umad_port.users_lock
+ * @joining: such messages
+ * @joining_bytes: memory they take
+ */
+struct umad_user {
+	struct rb_node node;
+	struct umad_port *port;
+	struct umad_user *parent;
+	void *key;
+	unsigned int refs;
+	struct umad_turn turn;
+	unsigned int active;
+	atomic_t joining;
+	atomic64_t joining_bytes;
+};
+
+struct umad_user *umad_user_get(struct umad_port *port, struct mem_cgroup *memcg);
+void umad_user_put(struct umad_user *user);
+
+#endif /* UMAD_USER_H */
