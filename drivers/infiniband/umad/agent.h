@@ -25,10 +25,10 @@ struct umad_file;
  *	below
  * @dying: no more sends, no more receives
  * @sends: all its sends that are not DONE, &umad_send.agent_node
- * @late: of them those that are LATE, the one posted first foremost,
- *	&umad_send.late_node
+ * @expired: of them those that are EXPIRED, the one posted first foremost,
+ *	&umad_send.expired_node
  * @posted: how many were posted so far
- * @late_count: how many are in @late
+ * @expired_count: how many are in @expired
  * @receivers: messages being joined, or just complete, &umad_rmpp_rx.agent_node
  */
 struct umad_agent {
@@ -43,9 +43,9 @@ struct umad_agent {
 	bool published;
 	bool dying;
 	struct list_head sends;
-	struct timerqueue_head late;
+	struct timerqueue_head expired;
 	u64 posted;
-	unsigned int late_count;
+	unsigned int expired_count;
 	struct list_head receivers;
 };
 

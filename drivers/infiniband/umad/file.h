@@ -50,7 +50,7 @@ struct umad_user;
  * @armed: when @deadline_work will run, or KTIME_MAX
  * @again: what waits for its turn to be sent again
  * @rmpp: messages of several segments
- * @held_sends: sends that exist and are not late, and reports of sends in @rxq
+ * @held_sends: sends that exist and are not expired, and reports of sends in @rxq
  * @reserve: of the opener's cgroup, which is charged for what is received
  * @reserve_used: bytes of it
  * @rxq: what read() will return, has its own lock

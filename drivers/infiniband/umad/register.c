@@ -83,7 +83,7 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
 			     !(reg->flags & IB_USER_MAD_USER_RMPP);
 	umad_gate_init(&agent->gate);
 	INIT_LIST_HEAD(&agent->sends);
-	timerqueue_init_head(&agent->late);
+	timerqueue_init_head(&agent->expired);
 	INIT_LIST_HEAD(&agent->receivers);
 	return agent;
 }

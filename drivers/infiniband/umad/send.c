@@ -232,7 +232,7 @@ static int post_first(struct umad_send *send, struct ib_mad_send_buf *buf)
 	spin_lock(&file->lock);
 	umad_wait_entry_posted(send, buf, send->txn.timeout, ret);
 	if (ret) {
-		reported = send->txn.state == UMAD_TXN_LATE ||
+		reported = send->txn.state == UMAD_TXN_EXPIRED ||
 			   send->txn.state == UMAD_TXN_DONE;
 		umad_send_step(send, UMAD_TXN_EV_CANCEL, 0, ktime_get());
 	}

@@ -70,7 +70,7 @@ struct umad_report {
  * @agent: constant
  * @agent_node: in &umad_agent.sends, then in &umad_file.done; protected by
  *	&umad_file.lock
- * @late_node: in &umad_agent.late, by the order of posting; protected by
+ * @expired_node: in &umad_agent.expired, by the order of posting; protected by
  *	&umad_file.lock
  * @ah: constant, has a reference; NULL in a send whose address has failed
  * @waiting: the wait entry in ib_core, NULL when there is none; protected by
@@ -106,7 +106,7 @@ struct umad_send {
 	struct umad_file *file;
 	struct umad_agent *agent;
 	struct list_head agent_node;
-	struct timerqueue_node late_node;
+	struct timerqueue_node expired_node;
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
 	unsigned int waits_posted;

@@ -24,7 +24,7 @@
  * searches its list in that order, and RUN_MAX in one run of the work, because
  * it finds those taken back first until its own work has freed them.
  */
-#define LATE_MAX	8
+#define EXPIRED_MAX	8
 /*
  * Of wait entries that are taken back, in one lock section: the search is long behind
  * many that wait for ever.
@@ -47,7 +47,7 @@ static bool collect_due(struct umad_file *file, struct umad_agent **inside,
 	*n = 0;
 	spin_lock(&file->lock);
 	while (looked_at++ < BATCH && searches < SEARCHES &&
-	       (txn = umad_txn_expired(&file->txns, now))) {
+	       (txn = umad_txn_first_due(&file->txns, now))) {
 		send = container_of(txn, struct umad_send, txn);
 		/* Whoever has shut it cancels all that it has. */
 		if (!umad_gate_enter(&send->agent->gate)) {
@@ -60,14 +60,14 @@ static bool collect_due(struct umad_file *file, struct umad_agent **inside,
 			umad_send_again(send, now);
 		searches += send->txn.state == UMAD_TXN_DONE;
 	}
-	more = umad_txn_expired(&file->txns, now);
+	more = umad_txn_first_due(&file->txns, now);
 	umad_send_unlock(file);
 	return more;
 }
 
 /* As collect_due(), for requests too many that listen for a late response. */
-static bool collect_late(struct umad_file *file, struct umad_agent **inside,
-			 unsigned int *n)
+static bool collect_expired(struct umad_file *file, struct umad_agent **inside,
+			    unsigned int *n)
 {
 	struct timerqueue_node *node;
 	struct umad_agent *agent;
@@ -77,12 +77,12 @@ static bool collect_late(struct umad_file *file, struct umad_agent **inside,
 	spin_lock(&file->lock);
 	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
 		agent = file->agent[id];
-		while (agent && *n < SEARCHES && agent->late_count > LATE_MAX &&
+		while (agent && *n < SEARCHES && agent->expired_count > EXPIRED_MAX &&
 		       umad_gate_enter(&agent->gate)) {
 			inside[(*n)++] = agent;
-			node = timerqueue_getnext(&agent->late);
+			node = timerqueue_getnext(&agent->expired);
 			umad_send_step(container_of(node, struct umad_send,
-						    late_node),
+						    expired_node),
 				       UMAD_TXN_EV_CANCEL, 0, 0);
 		}
 	}
@@ -186,16 +186,16 @@ void umad_send_deadline_work(struct work_struct *work)
 {
 	struct umad_file *file = container_of(work, struct umad_file,
 					      deadline_work.work);
-	bool more_due, more_late;
+	bool more_due, more_expired;
 	ktime_t now;
 
 	more_due = settle_many(file, collect_due);
-	more_late = settle_many(file, collect_late);
+	more_expired = settle_many(file, collect_expired);
 
 	spin_lock(&file->lock);
 	now = ktime_get();
 	file->armed = KTIME_MAX;
-	if (more_due || more_late) {
+	if (more_due || more_expired) {
 		file->armed = now;
 		mod_delayed_work(umad_timer_wq, &file->deadline_work,
 				 more_due ? 0 : 1);
@@ -226,7 +226,7 @@ void umad_send_cancel_all(struct umad_agent *agent)
 			batch[n] = list_first_entry(&agent->sends,
 						    struct umad_send,
 						    agent_node);
-			if (batch[n]->txn.state != UMAD_TXN_LATE)
+			if (batch[n]->txn.state != UMAD_TXN_EXPIRED)
 				umad_stat_inc(&file->port->stats,
 					      UMAD_STAT_SEND_CANCELED);
 			umad_send_get(batch[n]);

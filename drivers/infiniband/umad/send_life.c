@@ -144,7 +144,7 @@ static struct umad_send *send_alloc(struct umad_agent *agent,
 	send->agent = agent;
 	send->hdr = *hdr;
 	send->report = report;
-	timerqueue_init(&send->late_node);
+	timerqueue_init(&send->expired_node);
 	report->file = agent->file;
 	report->mad = *mad;
 	report->msg.data = &report->mad;
@@ -221,7 +221,7 @@ int umad_send_enter(struct umad_send *send, struct ib_mad_send_buf *buf,
 		goto out;
 	list_add_tail(&send->agent_node, &send->agent->sends);
 	/* No time, but the same kind of order. */
-	send->late_node.expires = send->agent->posted++;
+	send->expired_node.expires = send->agent->posted++;
 	/* For the caller, while it posts. */
 	umad_send_get(send);
 	if (buf)
@@ -332,16 +332,16 @@ enum umad_txn_action umad_send_step(struct umad_send *send,
 		umad_again_leave(&file->again, &send->in_line);
 		if (send->ops->stop)
 			send->ops->stop(send);
-		if (old == UMAD_TXN_LATE) {
-			timerqueue_del(&send->agent->late, &send->late_node);
-			send->agent->late_count--;
+		if (old == UMAD_TXN_EXPIRED) {
+			timerqueue_del(&send->agent->expired, &send->expired_node);
+			send->agent->expired_count--;
 			atomic_inc(&file->held_sends);
 		}
 		umad_wait_entry_cancel(send);
-	} else if (old != UMAD_TXN_LATE && send->txn.state == UMAD_TXN_LATE) {
-		timerqueue_add(&send->agent->late, &send->late_node);
-		send->agent->late_count++;
-		/* Few may be late, and they are not what the program waits for. */
+	} else if (old != UMAD_TXN_EXPIRED && send->txn.state == UMAD_TXN_EXPIRED) {
+		timerqueue_add(&send->agent->expired, &send->expired_node);
+		send->agent->expired_count++;
+		/* Few may be expired, and they are not what the program waits for. */
 		atomic_dec(&file->held_sends);
 	}
 	return action;

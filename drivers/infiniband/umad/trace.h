@@ -88,7 +88,7 @@ DEFINE_EVENT(umad_mad, ib_umad_read_send,
 
 TRACE_DEFINE_ENUM(UMAD_TXN_SEND);
 TRACE_DEFINE_ENUM(UMAD_TXN_WAIT);
-TRACE_DEFINE_ENUM(UMAD_TXN_LATE);
+TRACE_DEFINE_ENUM(UMAD_TXN_EXPIRED);
 TRACE_DEFINE_ENUM(UMAD_TXN_DONE);
 TRACE_DEFINE_ENUM(UMAD_TXN_EV_RESPONSE);
 TRACE_DEFINE_ENUM(UMAD_TXN_EV_DEADLINE);
@@ -102,7 +102,7 @@ TRACE_DEFINE_ENUM(UMAD_TXN_EV_UNDELIVERED);
 	__print_symbolic(state,				\
 			 { UMAD_TXN_SEND, "send" },	\
 			 { UMAD_TXN_WAIT, "wait" },	\
-			 { UMAD_TXN_LATE, "late" },	\
+			 { UMAD_TXN_EXPIRED, "expired" }, \
 			 { UMAD_TXN_DONE, "done" })
 
 #define umad_show_event(event)					\

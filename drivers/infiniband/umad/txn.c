@@ -11,13 +11,13 @@
  * How long a request that was given up still listens for its response, in ms:
  * a response that comes within it is counted as late, not as never asked for.
  */
-#define UMAD_TXN_LATE_MS	5000
+#define UMAD_TXN_EXPIRED_MS	5000
 
 static const char * const state_names[] = {
 	[UMAD_TXN_NEW] = "new",
 	[UMAD_TXN_SEND] = "send",
 	[UMAD_TXN_WAIT] = "wait",
-	[UMAD_TXN_LATE] = "late",
+	[UMAD_TXN_EXPIRED] = "expired",
 	[UMAD_TXN_DONE] = "done",
 };
 
@@ -416,7 +416,7 @@ bool umad_txn_wants_attempt(struct umad_txn_table *table,
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_wants_attempt);
 
 /**
- * umad_txn_expired() - a transaction whose deadline has passed
+ * umad_txn_first_due() - a transaction whose deadline has passed
  * @table: of the file
  * @now: the clock of the deadlines
  *
@@ -425,7 +425,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_wants_attempt);
  * Context: process, the table's lock held; does not sleep.
  * Return: the one that is overdue for longest, or NULL.
  */
-struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now)
+struct umad_txn *umad_txn_first_due(struct umad_txn_table *table, ktime_t now)
 {
 	struct timerqueue_node *node;
 
@@ -435,7 +435,7 @@ struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now)
 		return NULL;
 	return container_of(node, struct umad_txn, deadline);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_txn_expired);
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_first_due);
 
 /**
  * umad_txn_next_deadline() - when to look again
@@ -467,8 +467,8 @@ static void set_state(struct umad_txn_table *table, struct umad_txn *txn,
 		rb_erase(&txn->node, &table->tree);
 		table->count--;
 	}
-	if (state == UMAD_TXN_LATE)
-		set_deadline(table, txn, ktime_add_ms(now, UMAD_TXN_LATE_MS));
+	if (state == UMAD_TXN_EXPIRED)
+		set_deadline(table, txn, ktime_add_ms(now, UMAD_TXN_EXPIRED_MS));
 	txn->state = state;
 }
 
@@ -476,7 +476,7 @@ static enum umad_txn_action deadline_passed(struct umad_txn_table *table,
 					    struct umad_txn *txn, ktime_t now)
 {
 	if (!txn->retries_left) {
-		set_state(table, txn, UMAD_TXN_LATE, now);
+		set_state(table, txn, UMAD_TXN_EXPIRED, now);
 		return UMAD_TXN_REPORT;
 	}
 	/* Not before this attempt has left is there time for the next one. */
@@ -548,7 +548,7 @@ enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
 		/* Such a message is missed even if no answer was expected. */
 		return event == UMAD_TXN_EV_UNDELIVERED ? UMAD_TXN_REPORT :
 							  UMAD_TXN_NONE;
-	case UMAD_TXN_LATE:
+	case UMAD_TXN_EXPIRED:
 		set_state(table, txn, UMAD_TXN_DONE, now);
 		break;
 	case UMAD_TXN_NEW:

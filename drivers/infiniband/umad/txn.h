@@ -21,7 +21,7 @@
  * @UMAD_TXN_WAIT: expects a response; in the tree, and in the deadline queue
  *	unless it waits for ever, its deadline is set later, or a further attempt
  *	is in the send queue
- * @UMAD_TXN_LATE: given up and reported; out of the tree, in the deadline
+ * @UMAD_TXN_EXPIRED: given up and reported; out of the tree, in the deadline
  *	queue until a late response is no longer listened for
  * @UMAD_TXN_DONE: in neither; only its references keep it
  */
@@ -29,7 +29,7 @@ enum umad_txn_state {
 	UMAD_TXN_NEW,
 	UMAD_TXN_SEND,
 	UMAD_TXN_WAIT,
-	UMAD_TXN_LATE,
+	UMAD_TXN_EXPIRED,
 	UMAD_TXN_DONE,
 };
 
@@ -162,7 +162,7 @@ void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 			 ktime_t expires);
 void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 		      ktime_t now, ktime_t wait);
-struct umad_txn *umad_txn_expired(struct umad_txn_table *table, ktime_t now);
+struct umad_txn *umad_txn_first_due(struct umad_txn_table *table, ktime_t now);
 void umad_txn_attempt_done(struct umad_txn_table *table,
 			   struct umad_txn *txn, ktime_t now);
 bool umad_txn_wants_attempt(struct umad_txn_table *table,

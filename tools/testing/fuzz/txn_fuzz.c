@@ -273,7 +273,7 @@ static enum umad_txn_action passes(struct model *m, struct entry *entry)
 		entry->deadline = NEVER;
 		return UMAD_TXN_RETRY;
 	}
-	ends(entry, UMAD_TXN_LATE);
+	ends(entry, UMAD_TXN_EXPIRED);
 	entry->deadline = m->now + LATE;
 	return UMAD_TXN_REPORT;
 }
@@ -331,7 +331,7 @@ static void expire(struct model *m)
 	u32 n = 0;
 
 	while (n++ < 4 * TXNS) {
-		struct umad_txn *txn = umad_txn_expired(&m->table, m->now);
+		struct umad_txn *txn = umad_txn_first_due(&m->table, m->now);
 		struct entry *entry;
 
 		if (!txn)

@@ -206,7 +206,7 @@ static void rxe_many_timeouts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rxe_stat(test, UMAD_STAT_SEND_TIMED_OUT), 200);
 
 	spin_lock(&client->lock);
-	late = client->agent[id]->late_count;
+	late = client->agent[id]->expired_count;
 	spin_unlock(&client->lock);
 	KUNIT_EXPECT_LE(test, late, 8);
 }

@@ -122,18 +122,18 @@ struct umad_txn *txn_find(struct txn_env *env, u64 tid, u8 mgmt_class)
 }
 
 /**
- * txn_expired() - umad_txn_expired() at the fake clock's time
+ * txn_first_due() - umad_txn_first_due() at the fake clock's time
  * @env: of the test
  *
  * Context: process.
- * Return: as umad_txn_expired().
+ * Return: as umad_txn_first_due().
  */
-struct umad_txn *txn_expired(struct txn_env *env)
+struct umad_txn *txn_first_due(struct txn_env *env)
 {
 	struct umad_txn *txn;
 
 	spin_lock(&env->lock);
-	txn = umad_txn_expired(&env->table, env->now);
+	txn = umad_txn_first_due(&env->table, env->now);
 	spin_unlock(&env->lock);
 	return txn;
 }

@@ -35,7 +35,7 @@ void txn_env_seed(struct kunit *test, struct rnd_state *rnd);
 void txn_make(struct umad_txn *txn, u64 tid, u32 timeout_ms, u32 retries);
 int txn_add(struct txn_env *env, struct umad_txn *txn, bool refuse_duplicate);
 struct umad_txn *txn_find(struct txn_env *env, u64 tid, u8 mgmt_class);
-struct umad_txn *txn_expired(struct txn_env *env);
+struct umad_txn *txn_first_due(struct txn_env *env);
 ktime_t txn_next_deadline(struct txn_env *env);
 struct umad_txn *txn_find_to(struct txn_env *env, const struct umad_txn *like);
 struct umad_txn *txn_find_near(struct txn_env *env,

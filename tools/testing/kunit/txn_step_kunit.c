@@ -63,7 +63,7 @@ static const struct step_row rows[] = {
 	    TO(SEND, STRAY), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, REPORT)),
 	ROW("wait, last attempt", WAIT, 100, 0,
-	    TO(DONE, DELIVER), TO(LATE, REPORT), TO(WAIT, NONE),
+	    TO(DONE, DELIVER), TO(EXPIRED, REPORT), TO(WAIT, NONE),
 	    TO(WAIT, NONE), TO(DONE, REPORT), TO(DONE, NONE),
 	    TO(DONE, REPORT)),
 	ROW("wait, retries left", WAIT, 100, 2,
@@ -72,14 +72,14 @@ static const struct step_row rows[] = {
 	    TO(DONE, REPORT)),
 	/* The deadline is one of umad_txn_wait_until(), which ends retries. */
 	ROW("wait for ever", WAIT, FOREVER, 0,
-	    TO(DONE, DELIVER), TO(LATE, REPORT), TO(WAIT, NONE),
+	    TO(DONE, DELIVER), TO(EXPIRED, REPORT), TO(WAIT, NONE),
 	    TO(DONE, REPORT), TO(DONE, REPORT), TO(DONE, NONE),
 	    TO(DONE, REPORT)),
 	ROW("wait for ever, with retries", WAIT, FOREVER, 2,
 	    TO(DONE, DELIVER), CANNOT_HAPPEN, TO(WAIT, NONE),
 	    TO(DONE, REPORT), TO(DONE, REPORT), TO(DONE, NONE),
 	    TO(DONE, REPORT)),
-	ROW("late", LATE, 100, 0,
+	ROW("expired", EXPIRED, 100, 0,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done", DONE, 100, 0,
@@ -121,7 +121,7 @@ static void reach(struct kunit *test, struct umad_txn *txn,
 
 	txn_make(txn, 1, row->timeout_ms, row->retries);
 	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
-	if (row->before == UMAD_TXN_LATE) {
+	if (row->before == UMAD_TXN_EXPIRED) {
 		env->now = txn_next_deadline(env);
 		KUNIT_EXPECT_EQ(test, UMAD_TXN_REPORT,
 				txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
@@ -151,7 +151,7 @@ static ktime_t deadline_after(struct txn_env *env,
 	/* Until the attempt has left the send queue. */
 	if (cell->action == UMAD_TXN_RETRY)
 		return KTIME_MAX;
-	if (cell->after == UMAD_TXN_LATE)
+	if (cell->after == UMAD_TXN_EXPIRED)
 		return ktime_add_ms(env->now, TXN_LATE_MS);
 	return cell->after == UMAD_TXN_DONE ? KTIME_MAX : before;
 }
@@ -315,7 +315,7 @@ static void txn_state_names(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, umad_txn_state_name(UMAD_TXN_NEW), "new");
 	KUNIT_EXPECT_STREQ(test, umad_txn_state_name(UMAD_TXN_SEND), "send");
 	KUNIT_EXPECT_STREQ(test, umad_txn_state_name(UMAD_TXN_WAIT), "wait");
-	KUNIT_EXPECT_STREQ(test, umad_txn_state_name(UMAD_TXN_LATE), "late");
+	KUNIT_EXPECT_STREQ(test, umad_txn_state_name(UMAD_TXN_EXPIRED), "expired");
 	KUNIT_EXPECT_STREQ(test, umad_txn_state_name(UMAD_TXN_DONE), "done");
 	KUNIT_EXPECT_STREQ(test, umad_txn_state_name(UMAD_TXN_DONE + 1), "?");
 }

@@ -61,9 +61,9 @@ static void txn_retries_exact(struct kunit *test)
 		due = ktime_add_ms(due, c->timeout_ms);
 		KUNIT_ASSERT_EQ(test, txn_next_deadline(env), due);
 		env->now = ktime_sub_ns(due, 1);
-		KUNIT_ASSERT_NULL(test, txn_expired(env));
+		KUNIT_ASSERT_NULL(test, txn_first_due(env));
 		env->now = due;
-		KUNIT_ASSERT_PTR_EQ(test, txn_expired(env), txn);
+		KUNIT_ASSERT_PTR_EQ(test, txn_first_due(env), txn);
 		/* What ib_core says of the attempt changes nothing. */
 		KUNIT_ASSERT_EQ(test, UMAD_TXN_NONE,
 				txn_step(env, txn, UMAD_TXN_EV_SENT));
@@ -79,7 +79,7 @@ static void txn_retries_exact(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, action, UMAD_TXN_REPORT);
 	KUNIT_EXPECT_EQ(test, attempts, c->retries + 1);
-	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_LATE);
+	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_EXPIRED);
 	KUNIT_EXPECT_PTR_EQ(test, txn_find(env, 1, 0), NULL);
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 }
@@ -93,11 +93,11 @@ static void txn_late_clock(struct kunit *test)
 	txn_make(txn, 1, 100, 2);
 	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
 	env->now = ktime_add_ms(env->now, 1000);
-	KUNIT_EXPECT_PTR_EQ(test, txn_expired(env), txn);
+	KUNIT_EXPECT_PTR_EQ(test, txn_first_due(env), txn);
 	KUNIT_EXPECT_EQ(test, UMAD_TXN_RETRY,
 			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
 	txn_attempt_done(env, txn);
-	KUNIT_EXPECT_NULL(test, txn_expired(env));
+	KUNIT_EXPECT_NULL(test, txn_first_due(env));
 	KUNIT_EXPECT_EQ(test, txn_next_deadline(env),
 			ktime_add_ms(env->now, 100));
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
@@ -190,7 +190,7 @@ static void txn_no_deadline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, txn->state, c->state);
 	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
 	env->now = KTIME_MAX;
-	KUNIT_EXPECT_NULL(test, txn_expired(env));
+	KUNIT_EXPECT_NULL(test, txn_first_due(env));
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 }
 
@@ -208,13 +208,13 @@ static void txn_late_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->table.count, 0);
 	KUNIT_EXPECT_EQ(test, txn_next_deadline(env),
 			ktime_add_ms(env->now, TXN_LATE_MS));
-	KUNIT_EXPECT_NULL(test, txn_expired(env));
+	KUNIT_EXPECT_NULL(test, txn_first_due(env));
 	env->now = ktime_add_ms(env->now, TXN_LATE_MS);
-	KUNIT_EXPECT_PTR_EQ(test, txn_expired(env), txn);
+	KUNIT_EXPECT_PTR_EQ(test, txn_first_due(env), txn);
 	KUNIT_EXPECT_EQ(test, UMAD_TXN_NONE,
 			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
 	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_DONE);
-	KUNIT_EXPECT_NULL(test, txn_expired(env));
+	KUNIT_EXPECT_NULL(test, txn_first_due(env));
 }
 
 /* A message of several segments: its deadline comes when all are sent. */
@@ -245,10 +245,10 @@ static void txn_held(struct kunit *test)
 
 	/* And it is the last: the segments were what there was to send. */
 	env->now = due;
-	KUNIT_EXPECT_PTR_EQ(test, txn_expired(env), txn);
+	KUNIT_EXPECT_PTR_EQ(test, txn_first_due(env), txn);
 	KUNIT_EXPECT_EQ(test, UMAD_TXN_REPORT,
 			txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
-	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_LATE);
+	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_EXPIRED);
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
 }
@@ -334,12 +334,12 @@ static void txn_deadlines_random(struct kunit *test)
 		env->now = txn_next_deadline(env);
 		KUNIT_ASSERT_GE(test, env->now, last);
 		last = env->now;
-		txn = txn_expired(env);
+		txn = txn_first_due(env);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, txn);
 		KUNIT_ASSERT_EQ(test, txn->deadline.expires, env->now);
 		txn_step(env, txn, UMAD_TXN_EV_DEADLINE);
 		/* Those given up would only be in the way here. */
-		if (txn->state == UMAD_TXN_LATE)
+		if (txn->state == UMAD_TXN_EXPIRED)
 			txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 		else
 			txn_attempt_done(env, txn);
@@ -360,7 +360,7 @@ static void txn_deadlines_in_order(struct kunit *test)
 	txn_env_seed(test, &rnd);
 	add_random(test, txns, &rnd);
 	env->now = ktime_add_ms(env->now, 10 * RANDOM);
-	while ((txn = txn_expired(env))) {
+	while ((txn = txn_first_due(env))) {
 		KUNIT_ASSERT_GE(test, txn->deadline.expires, last);
 		last = txn->deadline.expires;
 		txn_step(env, txn, UMAD_TXN_EV_RESPONSE);

@@ -5,7 +5,7 @@ A fault, in a file of faults/, is
 
 	name txn-late-for-ever
 	in txn.c set_state
-	- if (state == UMAD_TXN_LATE)
+	- if (state == UMAD_TXN_EXPIRED)
 	+ if (0)
 
 The text behind "-" (several lines, if there are) has to be in the function

@@ -71,7 +71,7 @@ echo 0 >$trace/events/ib_umad/ib_umad_txn/enable
 cat $counters >/tmp/after
 
 heading "The same in the module's trace (ib_umad:ib_umad_txn)"
-# What follows "done" or "late" is the tidying up when the program ends.
+# What follows "done" or "expired" is the tidying up when the program ends.
 sed -n 's/.* \([0-9]*\.[0-9]*\): ib_umad_txn: .*\(tid [^ ]*\) class [^ ]* \(.* \)\(wait\|send\) \(.*\) wc_status.*/  \1  \2  \3\4 \5/p' \
 	$trace/trace
 
