@@ -114,12 +114,12 @@ void *umad_post_owner(const struct ib_mad_send_buf *buf)
 }
 
 /**
- * umad_post_wait_for_ever() - let a MAD stay in ib_core and catch a response
+ * umad_post_set_wait() - let a MAD stay in ib_core and catch a response
  * @buf: not posted yet
  *
  * Context: any.
  */
-void umad_post_wait_for_ever(struct ib_mad_send_buf *buf)
+void umad_post_set_wait(struct ib_mad_send_buf *buf)
 {
 	/* A negative int, to ib_core. */
 	buf->timeout_ms = -1;

@@ -141,7 +141,7 @@ out:
 static void refuse_response(struct umad_send *send)
 {
 	spin_lock(&send->file->lock);
-	umad_rmpp_end_for_ever(send, IB_MGMT_RMPP_STATUS_RESX);
+	umad_rmpp_end_infinite(send, IB_MGMT_RMPP_STATUS_RESX);
 	umad_send_unlock(send->file);
 }
 

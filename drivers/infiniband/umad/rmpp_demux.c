@@ -41,7 +41,7 @@ static void replace_wait_entry(struct ib_mad_send_buf *buf)
 	if (umad_send_rearm(send, buf))
 		return;
 	spin_lock(&send->file->lock);
-	umad_rmpp_end_for_ever(send, IB_MGMT_RMPP_STATUS_UNSPEC);
+	umad_rmpp_end_infinite(send, IB_MGMT_RMPP_STATUS_UNSPEC);
 	umad_send_unlock(send->file);
 }
 

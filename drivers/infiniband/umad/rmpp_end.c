@@ -190,7 +190,7 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
 }
 
 /**
- * umad_rmpp_end_for_ever() - a response will not be completed
+ * umad_rmpp_end_infinite() - a response will not be completed
  * @send: the request that waits for it
  * @status: RMPPStatus, for the trace
  *
@@ -198,11 +198,11 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
  * that nothing will come.
  * Context: process, &umad_file.lock held, until umad_send_unlock(); does not sleep.
  */
-void umad_rmpp_end_for_ever(struct umad_send *send, u8 status)
+void umad_rmpp_end_infinite(struct umad_send *send, u8 status)
 {
 	lockdep_assert_held(&send->file->lock);
 	if (send->txn.state == UMAD_TXN_WAIT &&
-	    send->txn.timeout == UMAD_TXN_FOREVER)
+	    send->txn.timeout == UMAD_TIMEOUT_INFINITE)
 		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, status,
 			       ktime_get());
 }
@@ -222,7 +222,7 @@ void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused)
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_UNRECEIVED);
 	if (rx->asked_for)
-		umad_rmpp_end_for_ever(rx->send, rx->engine.status);
+		umad_rmpp_end_infinite(rx->send, rx->engine.status);
 }
 
 /**

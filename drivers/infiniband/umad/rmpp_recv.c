@@ -74,7 +74,7 @@ static bool keep_request(struct umad_rmpp_rx *rx, ktime_t now)
 	txn = &rx->send->txn;
 	if (txn->state != UMAD_TXN_WAIT)
 		return false;
-	if (!rx->asked_for || txn->timeout == UMAD_TXN_FOREVER)
+	if (!rx->asked_for || txn->timeout == UMAD_TIMEOUT_INFINITE)
 		return true;
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
 	umad_txn_put_off(&file->txns, txn, now, wait);

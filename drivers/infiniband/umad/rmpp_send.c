@@ -200,7 +200,7 @@ static void wait_for_response(struct umad_send *send, ktime_t now)
 	struct umad_txn *txn = &send->txn;
 
 	umad_txn_wait_until(&send->file->txns, txn,
-			    txn->timeout == UMAD_TXN_FOREVER ? KTIME_MAX :
+			    txn->timeout == UMAD_TIMEOUT_INFINITE ? KTIME_MAX :
 			    ktime_add(now, txn->timeout));
 	umad_send_arm(send->file, now);
 }
@@ -522,7 +522,7 @@ static int send_message(struct umad_agent *agent,
 		return PTR_ERR(send);
 	}
 	send->rmpp = tx;
-	send->txn.held = true;
+	send->txn.no_deadline = true;
 	start(send);
 	ret = umad_send_enter(send, NULL, NULL, true);
 	if (ret) {

@@ -106,7 +106,7 @@ static bool rearm(struct umad_send *send)
 static void not_rearmed(struct umad_send *send)
 {
 	if (send->txn.state != UMAD_TXN_WAIT || send->waiting || rearm(send) ||
-	    send->txn.timeout != UMAD_TXN_FOREVER)
+	    send->txn.timeout != UMAD_TIMEOUT_INFINITE)
 		return;
 	umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, 0, ktime_get());
 }
@@ -201,7 +201,7 @@ static bool wants_turn(const struct umad_send *send)
 	if (send->rearm && send->txn.state == UMAD_TXN_WAIT && !send->waiting &&
 	    !send->answer_comes)
 		return true;
-	return send->txn.timeout != UMAD_TXN_FOREVER &&
+	return send->txn.timeout != UMAD_TIMEOUT_INFINITE &&
 	       umad_txn_wants_attempt(&send->file->txns, &send->txn);
 }
 
@@ -259,7 +259,7 @@ static int check_mad(struct umad_agent *agent, const struct ib_mad_hdr *mad,
 
 static bool may_retry(const struct umad_send *send)
 {
-	return send->txn.timeout && send->txn.timeout != UMAD_TXN_FOREVER &&
+	return send->txn.timeout && send->txn.timeout != UMAD_TIMEOUT_INFINITE &&
 	       send->txn.retries_left;
 }
 

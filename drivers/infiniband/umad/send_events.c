@@ -27,7 +27,7 @@
 #define EXPIRED_MAX	8
 /*
  * Of wait entries that are taken back, in one lock section: the search is long behind
- * many that wait for ever.
+ * many whose timeout is infinite.
  */
 #define SEARCHES	1
 

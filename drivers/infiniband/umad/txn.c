@@ -68,7 +68,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_destroy);
  * @txn: to be filled in
  * @key: its transaction ID, class and direction
  * @dest: where it goes
- * @timeout_ms: as in the ABI: 0 for no response, 0x80000000 and above for ever
+ * @timeout_ms: as in the ABI: 0 for no response, 0x80000000 and above infinite
  * @retries: attempts after the first; means nothing without a finite time-out
  *
  * Context: any.
@@ -79,9 +79,9 @@ void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
 {
 	txn->key = *key;
 	txn->dest = *dest;
-	txn->timeout = timeout_ms > S32_MAX ? UMAD_TXN_FOREVER :
+	txn->timeout = timeout_ms > S32_MAX ? UMAD_TIMEOUT_INFINITE :
 					      ms_to_ktime(timeout_ms);
-	txn->held = false;
+	txn->no_deadline = false;
 	txn->retries_left = retries;
 	txn->state = UMAD_TXN_NEW;
 	timerqueue_init(&txn->deadline);
@@ -109,7 +109,7 @@ struct probe {
  */
 static int rank_of(const struct umad_txn *txn)
 {
-	return (txn->timeout ? 0 : 2) + !txn->held;
+	return (txn->timeout ? 0 : 2) + !txn->no_deadline;
 }
 
 /**
@@ -238,7 +238,7 @@ int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 	rb_add(&txn->node, &table->tree, sorts_before);
 	table->count++;
 	txn->state = txn->timeout ? UMAD_TXN_WAIT : UMAD_TXN_SEND;
-	if (txn->timeout && txn->timeout != UMAD_TXN_FOREVER && !txn->held)
+	if (txn->timeout && txn->timeout != UMAD_TIMEOUT_INFINITE && !txn->no_deadline)
 		set_deadline(table, txn, ktime_add(now, txn->timeout));
 	return 0;
 }
@@ -391,8 +391,8 @@ void umad_txn_attempt_done(struct umad_txn_table *table, struct umad_txn *txn,
 			   ktime_t now)
 {
 	lockdep_assert_held(table->lock);
-	if (txn->state == UMAD_TXN_WAIT && !txn->held &&
-	    txn->timeout != UMAD_TXN_FOREVER &&
+	if (txn->state == UMAD_TXN_WAIT && !txn->no_deadline &&
+	    txn->timeout != UMAD_TIMEOUT_INFINITE &&
 	    RB_EMPTY_NODE(&txn->deadline.node))
 		set_deadline(table, txn, ktime_add(now, txn->timeout));
 }
@@ -489,7 +489,7 @@ static enum umad_txn_action step_wait(struct umad_txn_table *table,
 				      struct umad_txn *txn,
 				      enum umad_txn_event event, ktime_t now)
 {
-	bool forever = txn->timeout == UMAD_TXN_FOREVER;
+	bool forever = txn->timeout == UMAD_TIMEOUT_INFINITE;
 
 	switch (event) {
 	case UMAD_TXN_EV_RESPONSE:

@@ -19,7 +19,7 @@
  * @UMAD_TXN_NEW: not in a table yet
  * @UMAD_TXN_SEND: expects no response; in the tree until it has been sent
  * @UMAD_TXN_WAIT: expects a response; in the tree, and in the deadline queue
- *	unless it waits for ever, its deadline is set later, or a further attempt
+ *	unless its timeout is infinite, its deadline is set later, or a further attempt
  *	is in the send queue
  * @UMAD_TXN_EXPIRED: given up and reported; out of the tree, in the deadline
  *	queue until a late response is no longer listened for
@@ -72,8 +72,8 @@ enum umad_txn_action {
 	UMAD_TXN_STRAY,
 };
 
-/* umad_txn.timeout of a transaction that waits for ever. */
-#define UMAD_TXN_FOREVER	KTIME_MAX
+/* umad_txn.timeout of a transaction without one. */
+#define UMAD_TIMEOUT_INFINITE	KTIME_MAX
 
 /**
  * struct umad_txn_key - what finds a transaction
@@ -106,8 +106,8 @@ struct umad_txn_dest {
  * @key: constant while in a table
  * @dest: constant while in a table
  * @timeout: how long each attempt waits: 0 when no response is expected,
- *	UMAD_TXN_FOREVER, or else
- * @held: set before umad_txn_add(): its deadline is set later
+ *	UMAD_TIMEOUT_INFINITE, or else
+ * @no_deadline: set before umad_txn_add(): its deadline is set later
  * @retries_left: attempts still to be made; protected by the table's lock
  * @state: protected by the table's lock
  * @node: in &umad_txn_table.tree
@@ -117,7 +117,7 @@ struct umad_txn {
 	struct umad_txn_key key;
 	struct umad_txn_dest dest;
 	ktime_t timeout;
-	bool held;
+	bool no_deadline;
 	u32 retries_left;
 	enum umad_txn_state state;
 	struct rb_node node;

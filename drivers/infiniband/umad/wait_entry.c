@@ -41,7 +41,7 @@ bool umad_wait_entry_attach(struct umad_send *send, struct ib_mad_send_buf *buf,
 	    umad_wait_entry_is_full(send))
 		return false;
 	send->waits_posted++;
-	umad_post_wait_for_ever(buf);
+	umad_post_set_wait(buf);
 	umad_post_set_done(buf, done);
 	send->waiting = buf;
 	return true;

@@ -163,7 +163,7 @@ static void add(struct model *m, struct entry *entry, struct input *in)
 	if (entry->retries == 3)
 		entry->retries = U32_MAX;
 	umad_txn_init(&entry->txn, &key, &dest, timeout, entry->retries);
-	entry->txn.held = take(in) % 8 == 1;
+	entry->txn.no_deadline = take(in) % 8 == 1;
 	ret = umad_txn_add(&m->table, &entry->txn, refuse, m->now);
 	if (refuse && is_duplicate(m, entry)) {
 		MUST(ret == -EINVAL);
@@ -173,7 +173,7 @@ static void add(struct model *m, struct entry *entry, struct input *in)
 	entry->used = true;
 	entry->state = timeout ? UMAD_TXN_WAIT : UMAD_TXN_SEND;
 	entry->deadline = NEVER;
-	if (timeout && timeout <= S32_MAX && !entry->txn.held)
+	if (timeout && timeout <= S32_MAX && !entry->txn.no_deadline)
 		entry->deadline = m->now + timeout * (s64)NSEC_PER_MSEC;
 }
 
@@ -282,7 +282,7 @@ static enum umad_txn_action passes(struct model *m, struct entry *entry)
 static enum umad_txn_action expected(struct model *m, struct entry *entry,
 				     enum umad_txn_event event)
 {
-	bool forever = entry->txn.timeout == UMAD_TXN_FOREVER;
+	bool forever = entry->txn.timeout == UMAD_TIMEOUT_INFINITE;
 	bool response = event == UMAD_TXN_EV_RESPONSE;
 
 	if (entry->state == UMAD_TXN_SEND) {
@@ -340,7 +340,7 @@ static void expire(struct model *m)
 		MUST(entry->used && entry->deadline <= m->now);
 		MUST(entry->deadline == txn->deadline.expires);
 		MUST(entry->deadline >= last ||
-		     entry->txn.timeout != UMAD_TXN_FOREVER);
+		     entry->txn.timeout != UMAD_TIMEOUT_INFINITE);
 		last = entry->deadline;
 		step(m, entry, UMAD_TXN_EV_DEADLINE);
 	}
@@ -365,7 +365,7 @@ static void attempt_done(struct model *m, struct entry *entry)
 {
 	umad_txn_attempt_done(&m->table, &entry->txn, m->now);
 	if (entry->state == UMAD_TXN_WAIT && entry->deadline == NEVER &&
-	    !entry->txn.held && entry->txn.timeout != UMAD_TXN_FOREVER)
+	    !entry->txn.no_deadline && entry->txn.timeout != UMAD_TIMEOUT_INFINITE)
 		entry->deadline = m->now + entry->txn.timeout;
 }
 
@@ -398,7 +398,7 @@ static void one(struct model *m, struct entry *entry, struct input *in)
 			wait_until(m, entry, in);
 	} else if (byte % 8 <= UMAD_TXN_EV_UNDELIVERED &&
 		   (byte % 8 != UMAD_TXN_EV_DEADLINE ||
-		    entry->txn.timeout != UMAD_TXN_FOREVER)) {
+		    entry->txn.timeout != UMAD_TIMEOUT_INFINITE)) {
 		/* Who waits for ever has no deadline that could pass. */
 		step(m, entry, byte % 8);
 	}

@@ -206,9 +206,9 @@ static void rxe_unregister_outstanding(struct kunit *test)
 	for (i = 0; i < 40; i++)
 		KUNIT_ASSERT_EQ(test, 0,
 				rxe_send(test, file, id, i,
-					 i % 2 ? RXE_FOREVER : 60000, 3));
+					 i % 2 ? RXE_TIMEOUT_INFINITE : 60000, 3));
 	KUNIT_ASSERT_EQ(test, 0,
-			rxe_send(test, file, other, 100, RXE_FOREVER, 0));
+			rxe_send(test, file, other, 100, RXE_TIMEOUT_INFINITE, 0));
 	KUNIT_EXPECT_TRUE(test, rxe_peer_gets(peer, 41));
 	KUNIT_EXPECT_EQ(test, umad_agent_unregister(file, id, NULL), 0);
 	KUNIT_EXPECT_EQ(test, rxe_outstanding(file), 1);
@@ -283,7 +283,7 @@ static void rxe_close_with_everything(struct kunit *test)
 	for (; i < 20; i++)
 		KUNIT_ASSERT_EQ(test, 0,
 				rxe_send(test, client, id, i,
-					 i % 2 ? RXE_FOREVER : 60000, 1));
+					 i % 2 ? RXE_TIMEOUT_INFINITE : 60000, 1));
 	KUNIT_EXPECT_TRUE(test,
 			  rxe_stat_becomes(test, UMAD_STAT_RECV_DELIVERED, 20));
 	rxe_close(test, client);

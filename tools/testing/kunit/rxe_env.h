@@ -22,7 +22,7 @@ struct umad_file;
 /* A vendor class with OUI, and with an RMPP header. */
 #define RXE_CLASS	0x40
 #define RXE_GET		IB_MGMT_METHOD_GET
-#define RXE_FOREVER	0x80000000
+#define RXE_TIMEOUT_INFINITE	0x80000000
 
 /* Long enough for anything that happens at all, on a slow machine too. */
 #define RXE_SOON	(10 * HZ)

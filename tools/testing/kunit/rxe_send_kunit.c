@@ -177,7 +177,7 @@ static void rxe_duplicate_tid(struct kunit *test)
 
 	rxe_peer_start(test, 0);
 	KUNIT_ASSERT_EQ(test, 0,
-			rxe_send(test, client, id, 5, RXE_FOREVER, 0));
+			rxe_send(test, client, id, 5, RXE_TIMEOUT_INFINITE, 0));
 	KUNIT_EXPECT_EQ(test, rxe_send(test, client, id, 5, 100, 0), -EINVAL);
 	/* The upper half is not the caller's. */
 	KUNIT_EXPECT_EQ(test, -EINVAL,
@@ -186,12 +186,12 @@ static void rxe_duplicate_tid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, rxe_stat(test, UMAD_STAT_SEND_REFUSED));
 	KUNIT_EXPECT_EQ(test, rxe_outstanding(client), 1);
 
-	KUNIT_EXPECT_EQ(test, 0, rxe_send(test, client, id, 6, RXE_FOREVER, 0));
+	KUNIT_EXPECT_EQ(test, 0, rxe_send(test, client, id, 6, RXE_TIMEOUT_INFINITE, 0));
 	KUNIT_EXPECT_EQ(test, 0,
-			rxe_send(test, other, other_id, 5, RXE_FOREVER, 0));
+			rxe_send(test, other, other_id, 5, RXE_TIMEOUT_INFINITE, 0));
 	KUNIT_EXPECT_EQ(test, 0, umad_agent_unregister(client, id, NULL));
 	id = rxe_client(test, client);
-	KUNIT_EXPECT_EQ(test, 0, rxe_send(test, client, id, 5, RXE_FOREVER, 0));
+	KUNIT_EXPECT_EQ(test, 0, rxe_send(test, client, id, 5, RXE_TIMEOUT_INFINITE, 0));
 	KUNIT_EXPECT_EQ(test, rxe_read_all(client), 0);
 }
 
@@ -207,7 +207,7 @@ static void rxe_raw_segments(struct kunit *test)
 
 	rxe_server(test, server);
 	rxe_address(test, &hdr, id);
-	hdr.timeout_ms = RXE_FOREVER;
+	hdr.timeout_ms = RXE_TIMEOUT_INFINITE;
 	for (i = 0; i < 3; i++) {
 		mad = rxe_mad(test, RXE_GET, 1);
 		memset(&mad->rmpp_hdr, 0xa0 + i, sizeof(mad->rmpp_hdr));

@@ -170,7 +170,7 @@ static void rxe_waits_for_ever(struct kunit *test)
 
 	rxe_server(test, server);
 	KUNIT_ASSERT_EQ(test, 0,
-			rxe_send(test, client, id, 3, RXE_FOREVER, 5));
+			rxe_send(test, client, id, 3, RXE_TIMEOUT_INFINITE, 5));
 	rxe_read_request(test, server, &record);
 	KUNIT_EXPECT_EQ(test, rxe_read_all(client), 0);
 	KUNIT_EXPECT_EQ(test, rxe_read_all(server), 0);
@@ -229,7 +229,7 @@ static void rxe_timeout_without_budget(struct kunit *test)
 
 	/* Who waits for ever will hear no more of it: so it is told. */
 	KUNIT_ASSERT_EQ(test, 0,
-			rxe_send(test, client, id, 5, RXE_FOREVER, 0));
+			rxe_send(test, client, id, 5, RXE_TIMEOUT_INFINITE, 0));
 	rxe_read_timeout(test, client, 5);
 	KUNIT_EXPECT_EQ(test, rxe_outstanding(client), 0);
 	KUNIT_EXPECT_EQ(test, client->rxq.charged, 0);

@@ -404,7 +404,7 @@ static void txn_equal_keys(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, txn_add(env, single, false), 0);
 	KUNIT_EXPECT_PTR_EQ(test, txn_find(env, 7, 3), single);
 	message = make(test, &waits);
-	message->held = true;
+	message->no_deadline = true;
 	KUNIT_ASSERT_EQ(test, txn_add(env, message, false), 0);
 	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, single), message);
 	KUNIT_EXPECT_PTR_EQ(test, txn_find_to(env, sent[3]), sent[0]);

@@ -225,7 +225,7 @@ static void txn_held(struct kunit *test)
 	ktime_t due;
 
 	txn_make(txn, 1, 100, 5);
-	txn->held = true;
+	txn->no_deadline = true;
 	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
 	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_WAIT);
 	KUNIT_EXPECT_PTR_EQ(test, txn_find(env, 1, 0), txn);
