@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The turn of what is sent again. All MADs of a port go through its send queue, and
- * programs with many short time-outs would keep it full, and the processor busy with
+ * programs with many short timeouts would keep it full, and the processor busy with
  * works that are accounted to nobody. So the further attempts of a port's requests,
- * and what time-outs make its RMPP senders send, have a pace: the next comes when
+ * and what timeouts make its RMPP senders send, have a pace: the next comes when
  * five times as long has passed as one takes, which leaves four fifths of the port to
  * others. Cgroups take turns, each of which sends one; in a cgroup its programs do, in a
  * program its files, and in a file those whom it sends to, or one that never answers

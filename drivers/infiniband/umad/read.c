@@ -39,7 +39,7 @@ static ssize_t copy_out(struct umad_file *file, const struct umad_msg *msg,
 		umad_stat_inc(&file->port->stats, UMAD_STAT_READ_SHORT);
 	if (count < hdr_size + part)
 		return -EINVAL;
-	/* ABI: a time-out gives back the length that was written. */
+	/* ABI: a timeout gives back the length that was written. */
 	if (!hdr.status)
 		hdr.length = hdr_size + whole;
 	if (copy_to_user(buf, &hdr, hdr_size) ||

@@ -110,7 +110,7 @@ static void deliver(struct umad_agent *agent, struct recv_msg *recv)
 /*
  * A directed route SMP that has not left the host: such a one has no GRH's
  * place before it. ib_core looks for no request that it answers, and in-tree
- * delivers it, though the request was written without a time-out.
+ * delivers it, though the request was written without a timeout.
  */
 static bool is_local(const struct ib_mad_recv_wc *rwc)
 {

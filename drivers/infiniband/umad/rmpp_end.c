@@ -194,7 +194,7 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
  * @send: the request that waits for it
  * @status: RMPPStatus, for the trace
  *
- * A request with a deadline may still be answered anew; one without hears now
+ * A request with a deadline may still be answered again; one without hears now
  * that nothing will come.
  * Context: process, &umad_file.lock held, until umad_send_unlock(); does not sleep.
  */

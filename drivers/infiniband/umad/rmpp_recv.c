@@ -22,7 +22,7 @@
 #define LINGERING_MAX		1024
 /*
  * A response that has begun may take this long for each further segment, in
- * ms, if the caller's time-out is shorter: to notice a loss an in-tree sender
+ * ms, if the caller's timeout is shorter: to notice a loss an in-tree sender
  * needs 2 s, OPA's fabric manager up to 5.2 s, and that may be lost again.
  */
 #define SEGMENT_PATIENCE_MS	10000

@@ -194,7 +194,7 @@ static void post_abort(struct umad_send *send, u8 status)
 			       NULL);
 }
 
-/* The receiver has it all: the caller's time-out runs, for the response. */
+/* The receiver has it all: the caller's timeout runs, for the response. */
 static void wait_for_response(struct umad_send *send, ktime_t now)
 {
 	struct umad_txn *txn = &send->txn;

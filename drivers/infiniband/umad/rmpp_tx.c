@@ -9,10 +9,10 @@
 
 /* Attempts wait no longer than in-tree: programs count on 2 s, in ms. */
 #define ATTEMPT_MAX_MS		2000
-/* With a time-out before it, what a receiver remembers for: 10 s. */
+/* With a timeout before it, what a receiver remembers for: 10 s. */
 #define WAIT_MAX		(8ULL * NSEC_PER_SEC)
 /*
- * The floor of the measured time-out; timers may be some jiffies late, and a
+ * The floor of the measured timeout; timers may be some jiffies late, and a
  * receiver may be busy. RRespTime does not count, peers claim 4 us.
  */
 #define RTO_MIN			(20 * NSEC_PER_MSEC)
@@ -205,7 +205,7 @@ void rmpp_tx_sent(struct rmpp_tx *tx, u64 now)
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_sent);
 
-/* Smooth the round trip as RFC 6298 does, and set the time-out by it. */
+/* Smooth the round trip as RFC 6298 does, and set the timeout by it. */
 static void measured(struct rmpp_tx *tx, u64 rtt)
 {
 	u64 diff = rtt > tx->srtt ? rtt - tx->srtt : tx->srtt - rtt;

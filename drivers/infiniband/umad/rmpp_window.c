@@ -13,7 +13,7 @@
 
 /*
  * A sender that is silent for so long uses nothing of what it was granted: it
- * waits for its own time-out, of 2 s in-tree, or is gone. When it comes back it
+ * waits for its own timeout, of 2 s in-tree, or is gone. When it comes back it
  * does so with one segment or two, and counts again.
  */
 #define SILENT_AFTER	(250 * NSEC_PER_MSEC)

@@ -30,7 +30,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
  * @msg: not charged yet; umad_rxq_free() gives the bytes back
  * @bytes: of memory it holds
  *
- * Records that must never be dropped, the caller's own time-outs, are simply
+ * Records that must never be dropped, the caller's own timeouts, are simply
  * not charged: their number is bounded by what the caller has outstanding.
  * Context: process; does not sleep.
  * Return: false when the budget does not allow it.

@@ -14,7 +14,7 @@
 /* Transactions stepped in one go with the file's lock held. */
 #define BATCH		32
 /*
- * And so many in one run of the work, which then ends and is queued again: time-outs
+ * And so many in one run of the work, which then ends and is queued again: timeouts
  * may be shorter than what it takes to deal with them.
  */
 #define RUN_MAX		256

@@ -79,10 +79,10 @@ void umad_send_arm(struct umad_file *file, ktime_t now)
 static unsigned int max_sends = 262144;
 module_param(max_sends, uint, 0644);
 MODULE_PARM_DESC(max_sends,
-		 "Sends a file may have outstanding, with unread time-outs; write() then fails with ENOBUFS (default: 262144)");
+		 "Sends a file may have outstanding, with unread timeouts; write() then fails with ENOBUFS (default: 262144)");
 
 /*
- * What a file holds of sends and of unread time-outs is bounded. A send counts until
+ * What a file holds of sends and of unread timeouts is bounded. A send counts until
  * ib_core has done with all its MADs: a program whose requests time out before they
  * leave a slow device's send queue would fill that without end.
  */

@@ -8,7 +8,7 @@
 /**
  * enum umad_stat - the counters of a port, in MADs if not said otherwise
  * @UMAD_STAT_SEND_POSTED: handed to ib_core for the first time
- * @UMAD_STAT_SEND_RETRIED: handed to ib_core again after a time-out
+ * @UMAD_STAT_SEND_RETRIED: handed to ib_core again after a timeout
  * @UMAD_STAT_SEND_COMPLETED: answered; when no response was expected, sent, or of
  *	a message acknowledged
  * @UMAD_STAT_SEND_TIMED_OUT: reported to the caller with ETIMEDOUT

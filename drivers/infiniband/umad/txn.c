@@ -69,7 +69,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_destroy);
  * @key: its transaction ID, class and direction
  * @dest: where it goes
  * @timeout_ms: as in the ABI: 0 for no response, 0x80000000 and above infinite
- * @retries: attempts after the first; means nothing without a finite time-out
+ * @retries: attempts after the first; means nothing without a finite timeout
  *
  * Context: any.
  */
@@ -384,7 +384,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_put_off);
  * @now: the clock of the deadlines; the attempt's time runs from here
  *
  * So there is one such attempt in the send queue at the most, however short the
- * time-out and slow the queue.
+ * timeout and slow the queue.
  * Context: process, the table's lock held; does not sleep.
  */
 void umad_txn_attempt_done(struct umad_txn_table *table, struct umad_txn *txn,

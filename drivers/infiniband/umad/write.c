@@ -56,7 +56,7 @@ static int write_message(struct umad_file *file,
  * @pos: unused, a stream has none
  *
  * The caller's memory is read here and nowhere else, holding nothing: a page
- * fault that takes for ever (userfaultfd, a dead network file system) delays
+ * fault that takes forever (userfaultfd, a dead network file system) delays
  * nobody but its own thread.
  * Context: process; sleeps.
  * Return: @count; -EINVAL for a length or an id that cannot be; -EMSGSIZE for

@@ -72,7 +72,7 @@ static void start_closer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(env->gate.closed));
 }
 
-/* If it lets somebody in, leave again, or the closer would wait for ever. */
+/* If it lets somebody in, leave again, or the closer would wait forever. */
 static void expect_closed(struct kunit *test)
 {
 	struct gate_env *env = test->priv;

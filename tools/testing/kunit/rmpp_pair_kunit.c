@@ -423,7 +423,7 @@ static const char *run(struct pair *pair)
 	mistake = pair->mistake ?: check_end(pair);
 	if (mistake)
 		return mistake;
-	/* The receiver must end, too, and nothing must go on for ever. */
+	/* The receiver must end, too, and nothing must go on forever. */
 	until = pair->now + RX_ENDS;
 	while (!pair->mistake && step(pair, until))
 		;
@@ -433,7 +433,7 @@ static const char *run(struct pair *pair)
 		return "too much in the pipe";
 	if (pair->pipe.count || tx_due(pair) != U64_MAX ||
 	    rx_due(pair) != U64_MAX)
-		return "it goes on for ever";
+		return "it goes on forever";
 	return pair->posted ? "the send queue is not empty" : NULL;
 }
 

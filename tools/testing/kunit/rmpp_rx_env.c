@@ -41,7 +41,7 @@ void give_up_to(struct rx_env *env, u32 seg)
 		give(env, segment(i));
 }
 
-/* Dead, with a status, and silent for ever after. */
+/* Dead, with a status, and silent forever after. */
 void expect_dead(struct kunit *test, u8 status)
 {
 	struct rx_env *env = test->priv;

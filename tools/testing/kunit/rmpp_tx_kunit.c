@@ -340,7 +340,7 @@ static void no_probe_before_the_first_ack(struct kunit *test)
 
 /*
  * It may have all, and have forgotten it after 10 s: the first segment would begin the
- * message anew.
+ * message again.
  */
 static void no_first_segment_after_a_long_silence(struct kunit *test)
 {

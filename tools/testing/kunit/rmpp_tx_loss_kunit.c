@@ -77,7 +77,7 @@ static void resent_measures_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->tx.rto, 20 * MS);
 }
 
-/* The way has become longer than the time-out: it must learn, not repeat. */
+/* The way has become longer than the timeout: it must learn, not repeat. */
 static void wrong_guess_is_not_repeated(struct kunit *test)
 {
 	struct tx_env *env = test->priv;

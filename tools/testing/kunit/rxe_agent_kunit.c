@@ -224,7 +224,7 @@ static void rxe_unregister_outstanding(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, record.hdr.id, other);
 }
 
-/* Unregister while time-outs, retries, responses and completions come in. */
+/* Unregister while timeouts, retries, responses and completions come in. */
 static void rxe_unregister_race(struct kunit *test)
 {
 	struct umad_file *file = rxe_open(test);
@@ -275,7 +275,7 @@ static void rxe_close_with_everything(struct kunit *test)
 	unsigned int i;
 
 	rxe_server(test, server);
-	/* Unread time-outs, late ones, outstanding ones with and without end. */
+	/* Unread timeouts, late ones, outstanding ones with and without end. */
 	for (i = 0; i < 10; i++)
 		KUNIT_ASSERT_EQ(test, 0, rxe_send(test, client, id, i, 10, 0));
 	KUNIT_EXPECT_TRUE(test,

@@ -435,7 +435,7 @@ void rxe_read_request(struct kunit *test, struct umad_file *file,
 }
 
 /**
- * rxe_read_timeout() - read what must be a time-out
+ * rxe_read_timeout() - read what must be a timeout
  * @test: fails if it is not
  * @file: from which
  * @tid: lower half of its transaction ID

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Time-outs over rxe: attempts counted, reports, late responses, the budget. */
+/* Timeouts over rxe: attempts counted, reports, late responses, the budget. */
 #include "rxe_env.h"
 
 #include <linux/delay.h>
@@ -211,7 +211,7 @@ static void rxe_many_timeouts(struct kunit *test)
 	KUNIT_EXPECT_LE(test, late, 8);
 }
 
-/* A file without budget loses responses, but never its own time-outs. */
+/* A file without budget loses responses, but never its own timeouts. */
 static void rxe_timeout_without_budget(struct kunit *test)
 {
 	struct umad_file *client = rxe_open(test);
@@ -227,7 +227,7 @@ static void rxe_timeout_without_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rxe_stat(test, UMAD_STAT_SEND_TIMED_OUT), 1);
 	KUNIT_EXPECT_EQ(test, rxe_stat(test, UMAD_STAT_RECV_DELIVERED), 0);
 
-	/* Who waits for ever will hear no more of it: so it is told. */
+	/* Who waits forever will hear no more of it: so it is told. */
 	KUNIT_ASSERT_EQ(test, 0,
 			rxe_send(test, client, id, 5, RXE_TIMEOUT_INFINITE, 0));
 	rxe_read_timeout(test, client, 5);

@@ -167,7 +167,7 @@ static void rxq_charged_until_free(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, push(env, 1, BUDGET));
 }
 
-/* The caller's own time-outs come even when nothing else does. */
+/* The caller's own timeouts come even when nothing else does. */
 static void rxq_uncharged_always_fits(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;

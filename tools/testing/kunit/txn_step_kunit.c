@@ -58,7 +58,7 @@ static const struct step_row rows[] = {
 	ROW("send", SEND, 0, 0,
 	    TO(SEND, STRAY), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, REPORT)),
-	/* Retries mean nothing without a time-out. */
+	/* Retries mean nothing without a timeout. */
 	ROW("send, with retries", SEND, 0, 3,
 	    TO(SEND, STRAY), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, REPORT)),
@@ -71,11 +71,11 @@ static const struct step_row rows[] = {
 	    TO(WAIT, NONE), TO(WAIT, NONE), TO(DONE, NONE),
 	    TO(DONE, REPORT)),
 	/* The deadline is one of umad_txn_wait_until(), which ends retries. */
-	ROW("wait for ever", WAIT, FOREVER, 0,
+	ROW("wait forever", WAIT, FOREVER, 0,
 	    TO(DONE, DELIVER), TO(EXPIRED, REPORT), TO(WAIT, NONE),
 	    TO(DONE, REPORT), TO(DONE, REPORT), TO(DONE, NONE),
 	    TO(DONE, REPORT)),
-	ROW("wait for ever, with retries", WAIT, FOREVER, 2,
+	ROW("wait forever, with retries", WAIT, FOREVER, 2,
 	    TO(DONE, DELIVER), CANNOT_HAPPEN, TO(WAIT, NONE),
 	    TO(DONE, REPORT), TO(DONE, REPORT), TO(DONE, NONE),
 	    TO(DONE, REPORT)),
@@ -91,7 +91,7 @@ static const struct step_row rows[] = {
 	ROW("done, no response expected", DONE, 0, 0,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
-	ROW("done, waited for ever", DONE, FOREVER, 2,
+	ROW("done, waited forever", DONE, FOREVER, 2,
 	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 };
@@ -221,8 +221,8 @@ static const struct config configs[] = {
 	{ "1 retry", 100, 1 },
 	{ "2 retries", 100, 2 },
 	{ "more retries than events", 100, SEQUENCE_LEN + 1 },
-	{ "for ever", FOREVER, 0 },
-	{ "for ever, 1 retry", 0xffffffff, 1 },
+	{ "forever", FOREVER, 0 },
+	{ "forever, 1 retry", 0xffffffff, 1 },
 };
 
 static void config_desc(const struct config *config, char *desc)

@@ -12,7 +12,7 @@
 #define FOREVER		0x80000000
 
 /**
- * struct dup_send - what the duplicate rules look at, and the time-out
+ * struct dup_send - what the duplicate rules look at, and the timeout
  * @tid: transaction ID
  * @mgmt_class: management class
  * @response: the MAD is a response
@@ -68,7 +68,7 @@ static const struct dup_case dup_cases[] = {
 	  .want = -EINVAL },
 	{ "request without response", { 7, 3, false, 0, LID(1) },
 	  REQUEST(7, 3, LID(1)), .want = -EINVAL },
-	{ "request for ever", { 7, 3, false, FOREVER, LID(1) },
+	{ "request forever", { 7, 3, false, FOREVER, LID(1) },
 	  REQUEST(7, 3, LID(1)), .want = -EINVAL },
 	{ "request, raw", REQUEST(7, 3, LID(1)), REQUEST(7, 3, LID(1)),
 	  .raw = true },
@@ -92,7 +92,7 @@ static const struct dup_case dup_cases[] = {
 	  RESPONSE(7, 4, LID(1)) },
 	{ "response, other TID", RESPONSE(7, 3, LID(1)),
 	  RESPONSE(8, 3, LID(1)) },
-	{ "response, with a time-out", { 7, 3, true, 100, LID(1) },
+	{ "response, with a timeout", { 7, 3, true, 100, LID(1) },
 	  RESPONSE(7, 3, LID(1)), .want = -EINVAL },
 	{ "response, raw", RESPONSE(7, 3, LID(1)), RESPONSE(7, 3, LID(1)),
 	  .raw = true },
@@ -290,7 +290,7 @@ static void txn_find_destination(struct kunit *test)
 	txn_step(env, gid, UMAD_TXN_EV_CANCEL);
 }
 
-/* All of @chunks with TIDs from 0 on, the time-outs spread over a second. */
+/* All of @chunks with TIDs from 0 on, the timeouts spread over a second. */
 static void add_many(struct kunit *test, struct umad_txn **chunks)
 {
 	struct txn_env *env = test->priv;

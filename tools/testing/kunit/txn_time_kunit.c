@@ -34,7 +34,7 @@ static const struct retry_case retry_cases[] = {
 	{ "1 ms, 1 retry", 1, 1 },
 	{ "100 ms, 3 retries", 100, 3 },
 	{ "1000 ms, 5000 retries", 1000, 5000 },
-	{ "longest time-out, 10 retries", S32_MAX, 10 },
+	{ "longest timeout, 10 retries", S32_MAX, 10 },
 };
 
 static void retry_desc(const struct retry_case *c, char *desc)
@@ -154,7 +154,7 @@ static void txn_retries_max(struct kunit *test)
 }
 
 /**
- * struct timeout_case - a time-out that has no deadline
+ * struct timeout_case - a timeout that has no deadline
  * @name: of the case
  * @timeout_ms: as in the ABI
  * @state: it is in then
