@@ -19,27 +19,27 @@
 /* Before anything was measured. */
 #define RTO_FIRST		(100 * NSEC_PER_MSEC)
 
-/* Segments in flight at first, what the in-tree receiver allows. */
-#define FLIGHT_FIRST		64
+/* Segments outstanding at first, what the in-tree receiver allows. */
+#define CWND_FIRST		64
 /*
  * Never fewer: once segments get lost a receiver of ours acknowledges each 32nd
  * (RMPP_RX_ACK_MAX), and with twice as many one lost ACK does no harm.
  */
-#define FLIGHT_MIN		64
-#define FLIGHT_MAX		4096
-/* @flight grows by one for so many acknowledged segments: slowly, an eighth. */
+#define CWND_MIN		64
+#define CWND_MAX		4096
+/* @cwnd grows by one for so many acknowledged segments: slowly, an eighth. */
 #define GROW_EVERY		8
 /*
  * So many repeated acknowledgments are a loss, fewer may be reordering. More
- * of them are needed where that was wrong, but no more than FLIGHT_MIN
+ * of them are needed where that was wrong, but no more than CWND_MIN
  * segments can bring about.
  */
-#define REORDER_FIRST		3
-#define REORDER_MAX		12
-/* Segments behind the hole that each further one tells of, from ours. */
+#define REORDERING_FIRST		3
+#define REORDERING_MAX		12
+/* Segments behind the gap that each further one tells of, from ours. */
 #define REPEAT_SEGS		4
-/* The hole is not sent again before a round trip and this have passed. */
-#define HOLE_AGAIN		NSEC_PER_MSEC
+/* The gap is not sent again before a round trip and this have passed. */
+#define GAP_AGAIN		NSEC_PER_MSEC
 
 /**
  * rmpp_tx_init() - begin to send a message
@@ -68,14 +68,14 @@ void rmpp_tx_init(struct rmpp_tx *tx, u32 segs, u32 window, u32 timeout_ms,
 	tx->una = 1;
 	tx->next = 1;
 	tx->window_last = clamp_t(u32, window, 1, segs);
-	tx->flight = FLIGHT_FIRST;
-	tx->reorder = REORDER_FIRST;
+	tx->cwnd = CWND_FIRST;
+	tx->reordering = REORDERING_FIRST;
 	tx->rtt_min = U64_MAX;
-	tx->threshold = FLIGHT_MAX;
+	tx->ssthresh = CWND_MAX;
 	tx->rto_max = attempt;
 	tx->rto = min_t(u64, RTO_FIRST, attempt);
 	/* Cannot overflow: 2 s in ns take 31 bits, retries 32. */
-	tx->patience = attempt * ((u64)retries + 1);
+	tx->give_up_after = attempt * ((u64)retries + 1);
 	tx->progress_at = now;
 	tx->heard_at = now;
 }
@@ -95,12 +95,12 @@ static void fail(struct rmpp_tx *tx, enum rmpp_reason reason, u8 status)
 }
 
 /*
- * The limit on what is in flight works with a receiver that acknowledges as
+ * The limit on what is outstanding works with a receiver that acknowledges as
  * it goes; one that waits for the end of its window must be given it all.
  */
 static u32 send_limit(const struct rmpp_tx *tx)
 {
-	u64 limit = (u64)tx->una - 1 + tx->flight + tx->beyond;
+	u64 limit = (u64)tx->una - 1 + tx->cwnd + tx->inflation;
 
 	if (!tx->early_acks)
 		return tx->window_last;
@@ -108,7 +108,7 @@ static u32 send_limit(const struct rmpp_tx *tx)
 }
 
 /*
- * The segment before the hole has arrived, and makes the receiver say where it stands.
+ * The segment before the gap has arrived, and makes the receiver say where it stands.
  * But to one that may have it all, and has forgotten it since, a first one begins a
  * message.
  */
@@ -129,10 +129,10 @@ static void post(struct rmpp_tx *tx, u64 now)
 static u32 resend(struct rmpp_tx *tx, u32 seg, u64 now)
 {
 	/*
-	 * What has been sent twice measures nothing (Karn), and a hole delays
-	 * the answer to what is behind it; but in doubt even that is welcome.
+	 * What has been sent twice measures nothing (Karn), and a gap delays
+	 * the answer to what is behind it; but with @rto_backoff even that is welcome.
 	 */
-	if (!tx->doubt || seg == tx->timed_seg)
+	if (!tx->rto_backoff || seg == tx->timed_seg)
 		tx->timed_seg = 0;
 	tx->resent++;
 	post(tx, now);
@@ -154,10 +154,10 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 	if (tx->state != RMPP_TX_SENDING || tx->posted >= RMPP_TX_POSTED_MAX)
 		return 0;
 
-	if (tx->send_hole) {
-		tx->send_hole = false;
-		tx->hole_sent_at = now;
-		/* Nothing new is left that could show holes further on. */
+	if (tx->send_gap) {
+		tx->send_gap = false;
+		tx->gap_sent_at = now;
+		/* Nothing new is left that could show gaps further on. */
 		if (tx->next > tx->segs)
 			tx->recover = tx->segs;
 		return resend(tx, tx->una, now);
@@ -218,10 +218,10 @@ static void measured(struct rmpp_tx *tx, u64 rtt)
 		tx->rttvar = rtt / 2;
 	}
 	tx->rtt_min = min(tx->rtt_min, rtt);
-	tx->doubt = false;
+	tx->rto_backoff = false;
 }
 
-/* Not used while in doubt: what was too short once would be so again. */
+/* Not used with @rto_backoff: what was too short once would be so again. */
 static u64 rto_measured(const struct rmpp_tx *tx)
 {
 	u64 rto = tx->srtt ? tx->srtt + 4 * tx->rttvar : RTO_FIRST;
@@ -248,24 +248,24 @@ static void enter_recovery(struct rmpp_tx *tx)
 	u32 outstanding = tx->next - tx->una;
 
 	tx->recover = tx->next - 1;
-	tx->flight_before = tx->flight;
-	tx->flight = max_t(u32, min(tx->flight, outstanding) / 2, FLIGHT_MIN);
-	tx->threshold = tx->flight;
+	tx->prior_cwnd = tx->cwnd;
+	tx->cwnd = max_t(u32, min(tx->cwnd, outstanding) / 2, CWND_MIN);
+	tx->ssthresh = tx->cwnd;
 	tx->grown = 0;
-	tx->beyond = 0;
-	tx->send_hole = true;
+	tx->inflation = 0;
+	tx->send_gap = true;
 }
 
 static void grow(struct rmpp_tx *tx, u32 acked)
 {
-	if (tx->flight < tx->threshold) {
-		tx->flight = min_t(u64, (u64)tx->flight + acked, FLIGHT_MAX);
+	if (tx->cwnd < tx->ssthresh) {
+		tx->cwnd = min_t(u64, (u64)tx->cwnd + acked, CWND_MAX);
 		return;
 	}
 	tx->grown += acked;
-	while (tx->grown >= GROW_EVERY && tx->flight < FLIGHT_MAX) {
+	while (tx->grown >= GROW_EVERY && tx->cwnd < CWND_MAX) {
 		tx->grown -= GROW_EVERY;
-		tx->flight++;
+		tx->cwnd++;
 	}
 }
 
@@ -276,7 +276,7 @@ static void grow(struct rmpp_tx *tx, u32 acked)
  */
 static bool was_reordering(struct rmpp_tx *tx, u64 now)
 {
-	u64 since = now - tx->hole_sent_at;
+	u64 since = now - tx->gap_sent_at;
 	bool sooner = since < tx->rtt_min / 4 * 3;
 
 	tx->rtt_min = min(tx->rtt_min, since);
@@ -286,36 +286,36 @@ static bool was_reordering(struct rmpp_tx *tx, u64 now)
 static void leave_recovery(struct rmpp_tx *tx)
 {
 	tx->recover = 0;
-	tx->flight_before = 0;
+	tx->prior_cwnd = 0;
 }
 
 /* Acknowledged, with a loss noticed before: is it made good? */
 static void recovering(struct rmpp_tx *tx, u64 now)
 {
-	u64 limit = (u64)tx->una - 1 + tx->flight;
-	u64 wanted = (u64)tx->next - 1 + REORDER_FIRST;
+	u64 limit = (u64)tx->una - 1 + tx->cwnd;
+	u64 wanted = (u64)tx->next - 1 + REORDERING_FIRST;
 
-	if (tx->flight_before && was_reordering(tx, now)) {
-		tx->flight = tx->flight_before;
-		tx->reorder = min_t(u32, 2 * tx->reorder, REORDER_MAX);
-		tx->beyond = 0;
+	if (tx->prior_cwnd && was_reordering(tx, now)) {
+		tx->cwnd = tx->prior_cwnd;
+		tx->reordering = min_t(u32, 2 * tx->reordering, REORDERING_MAX);
+		tx->inflation = 0;
 		leave_recovery(tx);
 		return;
 	}
-	if (tx->flight_before && tx->reorder > REORDER_FIRST)
-		tx->reorder--;
-	tx->flight_before = 0;
+	if (tx->prior_cwnd && tx->reordering > REORDERING_FIRST)
+		tx->reordering--;
+	tx->prior_cwnd = 0;
 	/*
 	 * Some new ones in any case: should there be a loss behind those, or
 	 * what is sent again be lost again, they make the receiver say so.
 	 */
-	tx->beyond = wanted > limit ? wanted - limit : 0;
+	tx->inflation = wanted > limit ? wanted - limit : 0;
 	if (tx->una > tx->recover) {
 		leave_recovery(tx);
 		return;
 	}
-	/* It stopped short: here is the next hole. */
-	tx->send_hole = true;
+	/* It stopped short: here is the next gap. */
+	tx->send_gap = true;
 	tx->send_probe = !tx->early_acks;
 }
 
@@ -324,48 +324,48 @@ static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
 	u32 acked = seg + 1 - tx->una;
 
 	tx->una = seg + 1;
-	tx->repeats = 0;
+	tx->dup_acks = 0;
 	tx->probes = 0;
 	tx->progress_at = now;
 	tx->waited = 0;
-	tx->send_hole = false;
+	tx->send_gap = false;
 	tx->send_probe = false;
 	if (tx->una > tx->segs) {
 		tx->state = RMPP_TX_ACKED;
 		tx->rto_at = 0;
 		return;
 	}
-	if (!tx->doubt)
+	if (!tx->rto_backoff)
 		tx->rto = rto_measured(tx);
 	tx->rto_at = now + tx->rto;
 	if (tx->recover) {
 		recovering(tx, now);
 	} else {
-		tx->beyond -= min(tx->beyond, acked);
+		tx->inflation -= min(tx->inflation, acked);
 		grow(tx, acked);
 	}
 }
 
 static void acked_again(struct rmpp_tx *tx, u64 now)
 {
-	u64 again = tx->srtt + max_t(u64, 4 * tx->rttvar, HOLE_AGAIN);
+	u64 again = tx->srtt + max_t(u64, 4 * tx->rttvar, GAP_AGAIN);
 
 	if (!has_outstanding(tx))
 		return;
-	tx->repeats++;
+	tx->dup_acks++;
 	if (!tx->recover) {
-		if (tx->repeats >= tx->reorder)
+		if (tx->dup_acks >= tx->reordering)
 			enter_recovery(tx);
 		return;
 	}
 	/* It tells of segments that have left the way: others may follow. */
-	tx->beyond = min_t(u32, tx->beyond + REPEAT_SEGS, FLIGHT_MAX);
+	tx->inflation = min_t(u32, tx->inflation + REPEAT_SEGS, CWND_MAX);
 	/*
-	 * The hole was sent again, and is still one: but answers to what was
+	 * The gap was sent again, and is still one: but answers to what was
 	 * sent before it come in for a round trip.
 	 */
-	if (now - tx->hole_sent_at > again)
-		tx->send_hole = true;
+	if (now - tx->gap_sent_at > again)
+		tx->send_gap = true;
 }
 
 /* IBA 13.6.6.1; what is old or reordered is let pass, as in-tree. */
@@ -451,15 +451,15 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_receive);
 static void timed_out(struct rmpp_tx *tx)
 {
 	/* No other sign of a loss: perhaps @rto was too short. */
-	if (!tx->recover && !tx->repeats)
-		tx->doubt = true;
+	if (!tx->recover && !tx->dup_acks)
+		tx->rto_backoff = true;
 	tx->rto = min(2 * tx->rto, tx->rto_max);
 	tx->timed_seg = 0;
-	tx->repeats = 0;
+	tx->dup_acks = 0;
 	if (has_outstanding(tx)) {
 		enter_recovery(tx);
 		/* This is no reordering, whatever comes. */
-		tx->flight_before = 0;
+		tx->prior_cwnd = 0;
 	}
 	tx->send_probe = tx->una > 1;
 }
@@ -477,7 +477,7 @@ void rmpp_tx_timer(struct rmpp_tx *tx, u64 now)
 		return;
 	/* The clock may have been read before the last progress was made. */
 	now = max(now, tx->progress_at);
-	if (!tx->posted && now - tx->progress_at >= tx->patience) {
+	if (!tx->posted && now - tx->progress_at >= tx->give_up_after) {
 		fail(tx, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
 		return;
 	}
@@ -503,7 +503,7 @@ bool rmpp_tx_will_resend(const struct rmpp_tx *tx, u64 now)
 {
 	return tx->state == RMPP_TX_SENDING && !tx->posted && tx->rto_at &&
 	       now >= tx->rto_at &&
-	       max(now, tx->progress_at) - tx->progress_at < tx->patience;
+	       max(now, tx->progress_at) - tx->progress_at < tx->give_up_after;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_will_resend);
 
@@ -513,9 +513,9 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_will_resend);
  * @since: when rmpp_tx_timer() would have been called
  * @now: the time
  *
- * That is no silence of the receiver, and costs no patience; but what comes after a
- * long one the receiver may take for a new message, as it remembers for 10 s only; and
- * one that is silent indeed must not be waited for so many times.
+ * That is no silence of the receiver, and puts off the give-up timeout; but what comes
+ * after a long one the receiver may take for a new message, as it remembers for 10 s
+ * only; and one that is silent indeed must not be waited for so many times.
  * rmpp_tx_wait_deadline() says when it has been too long in all.
  * Context: any.
  */
@@ -541,7 +541,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_waited);
 u64 rmpp_tx_wait_deadline(const struct rmpp_tx *tx, u64 since)
 {
 	return max(max(since, tx->progress_at) + WAIT_MAX - tx->waited,
-		   tx->progress_at + tx->patience);
+		   tx->progress_at + tx->give_up_after);
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_wait_deadline);
 
@@ -554,7 +554,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_wait_deadline);
  */
 u64 rmpp_tx_deadline(const struct rmpp_tx *tx)
 {
-	u64 give_up = tx->progress_at + tx->patience;
+	u64 give_up = tx->progress_at + tx->give_up_after;
 
 	if (tx->state != RMPP_TX_SENDING)
 		return U64_MAX;

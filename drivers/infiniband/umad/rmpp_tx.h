@@ -52,21 +52,21 @@ enum rmpp_reason {
  * @una: first segment not acknowledged, WF of the specification
  * @next: first segment never sent, NS
  * @window_last: last segment the receiver allows, WL; never shrinks
- * @flight: segments that may be unacknowledged: shrinks under loss
- * @threshold: @flight from which on it grows slowly
- * @grown: segments acknowledged since @flight last grew by one
+ * @cwnd: segments that may be unacknowledged: shrinks under loss
+ * @ssthresh: @cwnd from which on it grows slowly
+ * @grown: segments acknowledged since @cwnd last grew by one
  * @recover: last segment that was out when a loss was noticed; 0: no loss
- * @flight_before: @flight before the loss, until it is sure that it was one
- * @reorder: repeated acknowledgments that are taken for a loss
- * @repeats: acknowledgments in a row that say nothing new
- * @beyond: segments that may be sent beyond @flight, for those behind the hole
+ * @prior_cwnd: @cwnd before the loss, until it is sure that it was one
+ * @reordering: repeated acknowledgments that are taken for a loss
+ * @dup_acks: acknowledgments in a row that say nothing new
+ * @inflation: segments that may be sent beyond @cwnd, for those behind the gap
  *	that have arrived
  * @early_acks: the receiver acknowledges before its window is used up, and
  *	when it misses a segment; one of the in-tree kernel does neither
- * @send_hole: @una is to be sent again
+ * @send_gap: @una is to be sent again
  * @send_probe: the segment before @una is to be sent again: any receiver
  *	answers a segment that it has with its true position
- * @hole_sent_at: when @una was last sent again
+ * @gap_sent_at: when @una was last sent again
  * @probes: probes sent since something was last acknowledged
  * @probed_at: when the last of them was
  * @posted: segments in the send queue
@@ -77,11 +77,11 @@ enum rmpp_reason {
  * @rttvar: its mean deviation
  * @rtt_min: shortest round trip so far
  * @rto: how long to wait for an acknowledgment
- * @doubt: it ran out with no other sign of a loss, so it may be too short: do
+ * @rto_backoff: it ran out with no other sign of a loss, so it may be too short: do
  *	not lower @rto before a round trip has been measured
  * @rto_at: when to stop waiting; 0: nothing is waited for
  * @rto_max: the most @rto may become
- * @patience: give up when nothing was acknowledged for so long
+ * @give_up_after: give up when nothing was acknowledged for so long
  * @progress_at: when something was; later by the time that sending took
  * @waited: of that, what the caller kept it from sending for
  * @heard_at: when an ACK came last, also of what was acknowledged before
@@ -95,18 +95,18 @@ struct rmpp_tx {
 	u32 una;
 	u32 next;
 	u32 window_last;
-	u32 flight;
-	u32 threshold;
+	u32 cwnd;
+	u32 ssthresh;
 	u32 grown;
 	u32 recover;
-	u32 flight_before;
-	u32 reorder;
-	u32 repeats;
-	u32 beyond;
+	u32 prior_cwnd;
+	u32 reordering;
+	u32 dup_acks;
+	u32 inflation;
 	bool early_acks;
-	bool send_hole;
+	bool send_gap;
 	bool send_probe;
-	u64 hole_sent_at;
+	u64 gap_sent_at;
 	u32 probes;
 	u64 probed_at;
 	u32 posted;
@@ -117,10 +117,10 @@ struct rmpp_tx {
 	u64 rttvar;
 	u64 rtt_min;
 	u64 rto;
-	bool doubt;
+	bool rto_backoff;
 	u64 rto_at;
 	u64 rto_max;
-	u64 patience;
+	u64 give_up_after;
 	u64 progress_at;
 	u64 waited;
 	u64 heard_at;

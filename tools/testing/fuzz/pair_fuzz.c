@@ -92,7 +92,7 @@ static struct world world;
 /* The input has come to its end: what can be asked for from now on? */
 static void become_good(struct world *w)
 {
-	u64 patience = w->tx.progress_at + w->tx.patience;
+	u64 give_up_after = w->tx.progress_at + w->tx.give_up_after;
 	bool lone = !w->rx.asked_for && w->rx.highest <= 1;
 	u64 idle = w->rx.progress_at + (lone ? LONE_MAX : IDLE_MAX);
 	u64 enough = w->now + 3 * w->tx.rto_max + NSEC_PER_SEC;
@@ -101,7 +101,7 @@ static void become_good(struct world *w)
 	w->must_arrive = w->tx.state == RMPP_TX_ACKED ||
 			 (w->tx.state == RMPP_TX_SENDING &&
 			  w->rx.state != RMPP_RX_DEAD &&
-			  patience > enough && idle > enough);
+			  give_up_after > enough && idle > enough);
 }
 
 static void add_event(struct world *w, enum event_kind kind, u64 at,

@@ -10,9 +10,9 @@
 #include <linux/time64.h>
 
 /* The bounds of what the engine keeps to itself. */
-#define FLIGHT_MIN	64
-#define FLIGHT_MAX	4096
-#define REORDER_MAX	12
+#define CWND_MIN	64
+#define CWND_MAX	4096
+#define REORDERING_MAX	12
 #define ATTEMPT_MAX	(2ULL * NSEC_PER_SEC)
 
 /**
@@ -48,9 +48,9 @@ static void check(struct model *m)
 	MUST(tx->next - 1 <= tx->window_last);
 	MUST(tx->window_last >= before->window_last);
 	MUST(tx->window_last <= tx->segs && tx->window_last >= 1);
-	MUST(tx->flight && tx->flight <= FLIGHT_MAX);
-	MUST(tx->reorder && tx->reorder <= REORDER_MAX);
-	MUST(tx->beyond <= FLIGHT_MAX + tx->segs);
+	MUST(tx->cwnd && tx->cwnd <= CWND_MAX);
+	MUST(tx->reordering && tx->reordering <= REORDERING_MAX);
+	MUST(tx->inflation <= CWND_MAX + tx->segs);
 	MUST(tx->recover <= tx->segs);
 	MUST(!tx->timed_seg || tx->timed_seg < tx->next);
 	MUST(tx->rto && tx->rto <= tx->rto_max);
@@ -62,9 +62,9 @@ static void check(struct model *m)
 	MUST(rmpp_tx_must_abort(tx) == (tx->reason == RMPP_REASON_SILENCE ||
 					tx->reason == RMPP_REASON_VIOLATION));
 	MUST(!rmpp_tx_must_abort(tx) || tx->status);
-	/* A loss halves what is in flight. */
+	/* A loss halves what is outstanding. */
 	if (!ended && tx->recover && !before->recover)
-		MUST(tx->flight <= max_t(u32, before->flight / 2, FLIGHT_MIN));
+		MUST(tx->cwnd <= max_t(u32, before->cwnd / 2, CWND_MIN));
 	if (before->state != RMPP_TX_SENDING) {
 		MUST(tx->state == before->state);
 		MUST(tx->reason == before->reason);
@@ -197,7 +197,7 @@ static void receive(struct model *m, struct input *in, bool valid)
 	check(m);
 }
 
-/* All goes well for a while: windows and what is in flight become large. */
+/* All goes well for a while: windows and what is outstanding become large. */
 static void go_well(struct model *m, u32 rounds)
 {
 	struct rmpp_packet packet = {

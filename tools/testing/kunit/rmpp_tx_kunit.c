@@ -171,7 +171,7 @@ static void window_update_is_no_repeat(struct kunit *test)
 	u32 i;
 
 	open_window(test);
-	env->tx.flight = 200;
+	env->tx.cwnd = 200;
 	for (i = 0; i < 10; i++)
 		KUNIT_EXPECT_EQ(test, ack(env, 1, 66 + i), 1u);
 	KUNIT_EXPECT_EQ(test, env->tx.resent, 0u);
@@ -310,7 +310,7 @@ static void timer_too_soon(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, drain(env), 2u);
 }
 
-/* The hole, and then what makes an in-tree receiver tell its position. */
+/* The gap, and then what makes an in-tree receiver tell its position. */
 static void time_out_sends_hole_and_probe(struct kunit *test)
 {
 	struct tx_env *env = test->priv;
@@ -320,7 +320,7 @@ static void time_out_sends_hole_and_probe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, drain(env), 2u);
 	KUNIT_EXPECT_EQ(test, env->first, 2u);
 	KUNIT_EXPECT_EQ(test, env->last, 1u);
-	/* It stops short: the same for the next hole. */
+	/* It stops short: the same for the next gap. */
 	KUNIT_EXPECT_EQ(test, ack(env, 30, 65), 2u);
 	KUNIT_EXPECT_EQ(test, env->first, 31u);
 	KUNIT_EXPECT_EQ(test, env->last, 30u);
@@ -504,12 +504,12 @@ static void patience_goes_on_after_sending_again(struct kunit *test)
  * struct attempt - what a program asks for and gets
  * @timeout_ms: as written
  * @retries: as written
- * @patience: how long the sender then waits, in ms
+ * @give_up_after: how long the sender then waits, in ms
  */
 struct attempt {
 	u32 timeout_ms;
 	u32 retries;
-	u64 patience;
+	u64 give_up_after;
 };
 
 static const struct attempt attempts[] = {
@@ -530,7 +530,7 @@ static void time_outs_and_retries(struct kunit *test)
 {
 	const struct attempt *attempt = test->param_value;
 	struct tx_env *env = test->priv;
-	u64 end = env->now + attempt->patience * MS;
+	u64 end = env->now + attempt->give_up_after * MS;
 
 	rmpp_tx_init(&env->tx, 1, 1, attempt->timeout_ms, attempt->retries,
 		     env->now);

@@ -4,25 +4,25 @@
 
 /*
  * A receiver that acknowledges early is known by an ACK that widens a window
- * which is not used up. Ends with all up to 64 acknowledged, and @flight more
+ * which is not used up. Ends with all up to 64 acknowledged, and @cwnd more
  * segments out, 2 ms a round trip.
  */
-static void early_receiver(struct kunit *test, u32 flight)
+static void early_receiver(struct kunit *test, u32 cwnd)
 {
 	struct tx_env *env = test->priv;
 
 	KUNIT_ASSERT_EQ(test, drain(env), 1u);
 	env->now += 2 * MS;
 	KUNIT_ASSERT_EQ(test, ack(env, 1, 65), 64u);
-	env->tx.flight = flight;
-	env->tx.threshold = flight;
+	env->tx.cwnd = cwnd;
+	env->tx.ssthresh = cwnd;
 	env->now += 2 * MS;
 	ack(env, 64, 600);
 	KUNIT_ASSERT_TRUE(test, env->tx.early_acks);
 	KUNIT_ASSERT_EQ(test, env->tx.una, 65u);
 	/* One eighth of what was acknowledged has been added. */
-	KUNIT_ASSERT_EQ(test, env->tx.flight, flight + 7);
-	KUNIT_ASSERT_EQ(test, env->tx.next, 65 + env->tx.flight);
+	KUNIT_ASSERT_EQ(test, env->tx.cwnd, cwnd + 7);
+	KUNIT_ASSERT_EQ(test, env->tx.next, 65 + env->tx.cwnd);
 	KUNIT_ASSERT_EQ(test, env->tx.resent, 0u);
 }
 
@@ -130,8 +130,8 @@ static void late_receiver_gets_its_window(struct kunit *test)
 	u32 seg;
 
 	open_window(test);
-	env->tx.flight = 1;
-	env->tx.threshold = 1;
+	env->tx.cwnd = 1;
+	env->tx.ssthresh = 1;
 	for (seg = 65; seg < 500; seg += 64)
 		KUNIT_EXPECT_EQ(test, ack(env, seg, seg + 64), 64u);
 	KUNIT_EXPECT_FALSE(test, env->tx.early_acks);
@@ -148,11 +148,11 @@ static void flight_limits_an_early_receiver(struct kunit *test)
 	u32 before;
 
 	early_receiver(test, 64);
-	before = env->tx.flight;
+	before = env->tx.cwnd;
 	KUNIT_EXPECT_EQ(test, drain(env), 0u);
 	/* As many as have arrived, and an eighth. */
 	KUNIT_EXPECT_EQ(test, ack(env, 96, 632), 36u);
-	KUNIT_EXPECT_EQ(test, env->tx.flight, before + 4);
+	KUNIT_EXPECT_EQ(test, env->tx.cwnd, before + 4);
 }
 
 static void slow_start_doubles(struct kunit *test)
@@ -160,9 +160,9 @@ static void slow_start_doubles(struct kunit *test)
 	struct tx_env *env = test->priv;
 
 	early_receiver(test, 64);
-	env->tx.threshold = 120;
+	env->tx.ssthresh = 120;
 	KUNIT_EXPECT_EQ(test, ack(env, 96, 632), 64u);
-	KUNIT_EXPECT_EQ(test, env->tx.flight, 71u + 32);
+	KUNIT_EXPECT_EQ(test, env->tx.cwnd, 71u + 32);
 }
 
 static void third_repeat_resends_the_hole(struct kunit *test)
@@ -174,12 +174,12 @@ static void third_repeat_resends_the_hole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ack(env, 64, 600), 0u);
 	KUNIT_EXPECT_EQ(test, ack(env, 64, 600), 1u);
 	KUNIT_EXPECT_EQ(test, env->first, 65u);
-	/* Half of it, and once for all losses of one flight. */
-	KUNIT_EXPECT_EQ(test, env->tx.flight, 103u);
+	/* Half of it, and once for all losses of one cwnd. */
+	KUNIT_EXPECT_EQ(test, env->tx.cwnd, 103u);
 	env->now += 2 * MS;
 	KUNIT_EXPECT_GE(test, ack(env, 99, 635), 1u);
 	KUNIT_EXPECT_EQ(test, env->first, 100u);
-	KUNIT_EXPECT_EQ(test, env->tx.flight, 103u);
+	KUNIT_EXPECT_EQ(test, env->tx.cwnd, 103u);
 }
 
 static void flight_has_a_floor(struct kunit *test)
@@ -191,13 +191,13 @@ static void flight_has_a_floor(struct kunit *test)
 	for (i = 0; i < 10; i++) {
 		expire(env);
 		drain(env);
-		KUNIT_EXPECT_EQ(test, env->tx.flight, 64u);
+		KUNIT_EXPECT_EQ(test, env->tx.cwnd, 64u);
 	}
 	/* A receiver of ours would acknowledge that many. */
 	KUNIT_EXPECT_EQ(test, env->tx.next - env->tx.una, 71u);
 }
 
-/* A burst of repeats within a round trip is about the same hole. */
+/* A burst of repeats within a round trip is about the same gap. */
 static void hole_is_sent_once_in_a_round_trip(struct kunit *test)
 {
 	struct tx_env *env = test->priv;
@@ -243,13 +243,13 @@ static void new_ones_follow_recovery(struct kunit *test)
 		ack(env, 64, 600);
 	next = env->tx.next;
 	env->now += 2 * MS;
-	/* Partial: the hole and three new ones. */
+	/* Partial: the gap and three new ones. */
 	KUNIT_EXPECT_EQ(test, ack(env, 66, 602), 4u);
 	KUNIT_EXPECT_EQ(test, env->first, 67u);
 	KUNIT_EXPECT_EQ(test, env->last, next + 2);
 }
 
-/* What may be beyond the flight is given back when it is over. */
+/* What may be beyond the cwnd is given back when it is over. */
 static void flight_is_kept_again(struct kunit *test)
 {
 	struct tx_env *env = test->priv;
@@ -265,7 +265,7 @@ static void flight_is_kept_again(struct kunit *test)
 		ack(env, i, i + 536);
 		KUNIT_EXPECT_EQ(test, env->tx.resent, 1u);
 	}
-	KUNIT_EXPECT_EQ(test, env->tx.next - env->tx.una, env->tx.flight);
+	KUNIT_EXPECT_EQ(test, env->tx.next - env->tx.una, env->tx.cwnd);
 }
 
 /* The answer was quicker than the way is long: it was only out of order. */
@@ -277,11 +277,11 @@ static void reordering_is_undone(struct kunit *test)
 	early_receiver(test, 200);
 	for (i = 0; i < 3; i++)
 		ack(env, 64, 600);
-	KUNIT_EXPECT_EQ(test, env->tx.flight, 103u);
+	KUNIT_EXPECT_EQ(test, env->tx.cwnd, 103u);
 	env->now += MS / 10;
 	ack(env, 70, 606);
 	KUNIT_EXPECT_EQ(test, env->tx.resent, 1u);
-	KUNIT_EXPECT_GE(test, env->tx.flight, 207u);
+	KUNIT_EXPECT_GE(test, env->tx.cwnd, 207u);
 	/* And more of the same is needed the next time. */
 	for (i = 0; i < 5; i++)
 		ack(env, 70, 606);
@@ -290,7 +290,7 @@ static void reordering_is_undone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->tx.resent, 2u);
 }
 
-/* Behind the last hole nothing is left to send: each ACK shows the next. */
+/* Behind the last gap nothing is left to send: each ACK shows the next. */
 static void holes_at_the_end(struct kunit *test)
 {
 	struct tx_env *env = test->priv;
@@ -331,7 +331,7 @@ static void holes_of_the_last_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->first, env->tx.segs);
 }
 
-/* In-tree: what answers the probe names the hole, each round trip the next. */
+/* In-tree: what answers the probe names the gap, each round trip the next. */
 static void holes_of_a_late_receiver(struct kunit *test)
 {
 	struct tx_env *env = test->priv;
@@ -370,7 +370,7 @@ static void resends_wait_for_the_send_queue(struct kunit *test)
 
 	early_receiver(test, 64);
 	ack(env, 96, 632);
-	env->tx.flight = 400;
+	env->tx.cwnd = 400;
 	for (i = 0; i < RMPP_TX_POSTED_MAX; i++)
 		KUNIT_ASSERT_GT(test, rmpp_tx_next(&env->tx, env->now), 0u);
 	for (i = 0; i < 3; i++) {
