@@ -123,7 +123,7 @@ static const struct file_operations files_fops = {
 };
 
 /**
- * umad_debugfs_init() - make the module's debugfs folder
+ * umad_debugfs_init() - make the module's debugfs directory
  *
  * Context: process. Without debugfs, nothing is made and nothing fails.
  */
@@ -133,7 +133,7 @@ void umad_debugfs_init(void)
 }
 
 /**
- * umad_debugfs_exit() - remove the module's debugfs folder
+ * umad_debugfs_exit() - remove the module's debugfs directory
  *
  * Context: process.
  */
@@ -161,7 +161,7 @@ void umad_debugfs_add_port(struct umad_port *port)
  * umad_debugfs_remove_port() - stop showing a port
  * @port: that was shown; who has a file of it open keeps a reference
  *
- * Context: process; sleeps for who opens a file, or reads the folder.
+ * Context: process; sleeps for who opens a file, or reads the directory.
  */
 void umad_debugfs_remove_port(struct umad_port *port)
 {

@@ -231,7 +231,7 @@ err_free:
 }
 
 /*
- * The RDMA device goes away, and the port is shut. Its nodes and its folder go only
+ * The RDMA device goes away, and the port is shut. Its nodes and its directory go only
  * now: whoever reads their directories, into a page that does not come, keeps their
  * lock, and the driver core and debugfs wait for that, but not with the device in use.
  * Nothing else waits for a process, only for work of the kernel's own.

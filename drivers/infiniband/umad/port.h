@@ -53,7 +53,7 @@ struct ib_mad_agent;
  * @aborts: those that are in ib_core
  * @pace: how fast it sends again
  * @stats: counters
- * @debugfs: folder
+ * @debugfs: directory
  */
 struct umad_port {
 	struct kref kref;

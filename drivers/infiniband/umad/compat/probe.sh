@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # probe.sh INCLUDE-FOLDER...: asks the target kernel's headers what they
 # have, and prints compiler flags. Not the version number: distributions
-# carry backports. Debian splits headers, so that there is a list of folders.
+# carry backports. Debian splits headers, so that there is a list of directories.
 
 # has FLAG FILE REGEX
 has() {
 	flag=$1 file=$2 regex=$3
-	for dir in $folders; do
+	for dir in $directories; do
 		if grep -qE "$regex" "$dir/$file" 2>/dev/null; then
 			printf ' -D%s' "$flag"
 			return
@@ -15,7 +15,7 @@ has() {
 	done
 }
 
-folders=$*
+directories=$*
 has UMAD_HAVE_CONST_DEVNODE linux/device/class.h \
 	'\(\*devnode\)\(const struct device'
 has UMAD_HAVE_CONST_CLASS_ATTR linux/device/class.h \
