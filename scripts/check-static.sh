@@ -258,6 +258,7 @@ check "static: every plan can be read" unreadable_plans || :
 check "static: one version" other_versions || :
 check "static: calls go downward" scripts/check-layers.py \
 	drivers/infiniband/umad || :
+check "static: the words of the glossary" scripts/check-words.sh || :
 check "static: every mutant can be made" \
 	tools/testing/mutants/mutants.py --check || :
 summary

@@ -11,7 +11,7 @@
 
 /*
  * A sender that is silent for so long is given up. In-tree it is 40 s for the
- * whole message, here 40 s without a new segment: the sender's own patience,
+ * whole message, here 40 s without a new segment: the sender's own timeouts,
  * 2 s for each of its retries, must fit in.
  */
 #define IDLE_MAX		(40ULL * NSEC_PER_SEC)

@@ -178,7 +178,7 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 		tx->timed_at = now;
 	}
 	post(tx, now);
-	/* Patience is for the receiver, it does not run while we are slow. */
+	/* Do not count time spent in the send queue. */
 	tx->progress_at = now;
 	return tx->next++;
 }

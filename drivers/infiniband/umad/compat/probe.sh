@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# probe.sh INCLUDE-FOLDER...: asks the target kernel's headers what they
+# probe.sh INCLUDE-DIR...: asks the target kernel's headers what they
 # have, and prints compiler flags. Not the version number: distributions
 # carry backports. Debian splits headers, so that there is a list of directories.
 
