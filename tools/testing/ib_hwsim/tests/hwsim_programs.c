@@ -130,10 +130,11 @@ static int begin_one_each(FIXTURE_DATA(peers) *self)
 	return begun;
 }
 
-/* Each of its files has begun no more than one. */
-TEST_F(peers, many_files_do_not_take_all_transfers_of_a_port)
+/* Servers of another have begun no more than one each; half of the port is ours. */
+static void expect_half(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			int (*begin)(void))
 {
-	pid_t other = begin_other(open_servers, NULL);
+	pid_t other = begin_other(begin, NULL);
 	long transfers;
 
 	ASSERT_LT(0, other);
@@ -142,6 +143,11 @@ TEST_F(peers, many_files_do_not_take_all_transfers_of_a_port)
 	EXPECT_EQ(TRANSFERS / 2, begin_messages(self, 0, TRANSFERS / 2));
 	rmpp_param_set("rmpp_port_transfers", transfers);
 	end_other(other);
+}
+
+TEST_F(peers, many_files_do_not_take_all_transfers_of_a_port)
+{
+	expect_half(_metadata, self, open_servers);
 }
 
 /* Of one of its files; the others of the same program have theirs. */
@@ -170,19 +176,10 @@ static int many_programs(void)
 
 TEST_F(peers, many_programs_do_not_take_all_transfers_of_a_port)
 {
-	long transfers;
-	pid_t other;
-
 	cgroup_remove(CGROUP);
 	if (cgroup_make(CGROUP))
 		SKIP(return, "no memory cgroups");
-	other = begin_other(many_programs, NULL);
-	ASSERT_LT(0, other);
-	transfers = rmpp_param_set("rmpp_port_transfers", TRANSFERS);
-	EXPECT_EQ(TRANSFERS, begin_one_each(self));
-	EXPECT_EQ(TRANSFERS / 2, begin_messages(self, 0, TRANSFERS / 2));
-	rmpp_param_set("rmpp_port_transfers", transfers);
-	end_other(other);
+	expect_half(_metadata, self, many_programs);
 	cgroup_remove(CGROUP);
 }
 

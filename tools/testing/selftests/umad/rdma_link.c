@@ -215,28 +215,36 @@ int rdma_link_del(const char *ibdev)
 	return transact_ack(NETLINK_RDMA, &req);
 }
 
-int rdma_link_rename(const char *ibdev, const char *name)
+/* A request to change the device; what is to change follows. */
+static int set_init(struct nl_request *req, const char *ibdev)
 {
 	int index = rdma_link_index(ibdev);
-	struct nl_request req;
 
 	if (index < 0)
 		return index;
-	request_init(&req, NLDEV(SET), 0);
-	put_u32(&req, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	request_init(req, NLDEV(SET), 0);
+	put_u32(req, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	return 0;
+}
+
+int rdma_link_rename(const char *ibdev, const char *name)
+{
+	struct nl_request req;
+	int ret = set_init(&req, ibdev);
+
+	if (ret)
+		return ret;
 	put_string(&req, RDMA_NLDEV_ATTR_DEV_NAME, name);
 	return transact_ack(NETLINK_RDMA, &req);
 }
 
 int rdma_link_set_netns(const char *ibdev, int netns_fd)
 {
-	int index = rdma_link_index(ibdev);
 	struct nl_request req;
+	int ret = set_init(&req, ibdev);
 
-	if (index < 0)
-		return index;
-	request_init(&req, NLDEV(SET), 0);
-	put_u32(&req, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	if (ret)
+		return ret;
 	put_u32(&req, RDMA_NLDEV_NET_NS_FD, netns_fd);
 	return transact_ack(NETLINK_RDMA, &req);
 }
