@@ -91,12 +91,16 @@ static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
 static int post_last(struct umad_send *send, struct ib_mad_send_buf *buf)
 {
 	struct umad_file *file = send->file;
-	bool waits;
+	bool waits, full;
 	int ret;
 
 	spin_lock(&file->lock);
-	waits = umad_wait_entry_attach(send, buf, waiting_done);
+	/* The wait entries are in the device's queue beside what the engine counts. */
+	full = send->waits_posted + send->rmpp->engine.posted > RMPP_TX_POSTED_MAX;
+	waits = !full && umad_wait_entry_attach(send, buf, waiting_done);
 	spin_unlock(&file->lock);
+	if (full)
+		return -ENOBUFS;
 	if (!waits)
 		return ib_post_send_mad(buf, NULL);
 	ret = ib_post_send_mad(buf, NULL);

@@ -253,7 +253,8 @@ TEST_F(peers, last_segments_do_not_pile_up)
 	ASSERT_EQ(0, repeat_ack(self, tid, 1, 1000));
 	frames = sent_in_all(self, before);
 	TH_LOG("%ld segments", frames);
-	EXPECT_GE(160, frames);
+	/* 64 in the device at a time, and what follows when that goes on. */
+	EXPECT_GE(80, frames);
 }
 
 TEST_F(peers, single_segments_do_not_pile_up)
@@ -274,7 +275,7 @@ TEST_F(peers, single_segments_do_not_pile_up)
 	ASSERT_EQ(0, repeat_ack(self, tid, 0, 1500));
 	frames = sent_in_all(self, before);
 	TH_LOG("%ld segments", frames);
-	EXPECT_GE(140, frames);
+	EXPECT_GE(80, frames);
 }
 
 /* Each uses up what waits for the response of a request that is sent again and again. */
