@@ -380,6 +380,7 @@ static int open_servers(struct load *load)
 {
 	int i, fd, ret = cgroup_enter(CGROUP);
 
+	(void)load;
 	for (i = 0; i < FULL_FILES && ret >= 0; i++) {
 		fd = umad_open(O_RDWR | O_NONBLOCK);
 		ret = fd < 0 ? fd : umad_reg_server(fd, CLASS_VENDOR1, 1 + i);
