@@ -186,6 +186,7 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	port->index = ret;
 	port->ib_dev = ib_dev;
 	port->port_num = port_num;
+	port->dev_index = ib_dev->index;
 	spin_lock_init(&port->name_lock);
 	copy_name(port);
 	port->has_issm = issm_all || rdma_cap_ib_smi(ib_dev, port_num);

@@ -25,6 +25,7 @@ struct ib_mad_agent;
  *	in debugfs too
  * @ib_dev: the RDMA device; use it only inside @gate
  * @port_num: of @ib_dev, constant
+ * @dev_index: RDMA netlink's number of @ib_dev, constant; a trace event may come later
  * @name_lock: protects @ib_dev_name
  * @ib_dev_name: that of @ib_dev has no lock, and is freed when that is renamed
  * @index: N of umadN and issmN, constant
@@ -59,6 +60,7 @@ struct umad_port {
 	struct kref kref;
 	struct ib_device *ib_dev;
 	u32 port_num;
+	u32 dev_index;
 	spinlock_t name_lock; /* protects the next field */
 	char ib_dev_name[IB_DEVICE_NAME_MAX];
 	int index;

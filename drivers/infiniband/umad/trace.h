@@ -8,81 +8,119 @@
 #include <linux/tracepoint.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_user_mad.h>
+#include "file.h"
+#include "port.h"
 #include "txn.h"
+
+/* The records have what stands on the wire, as in-tree; sparse need not mind. */
+#define umad_trace_be16(x)	be16_to_cpu((__force __be16)(x))
+#define umad_trace_be32(x)	be32_to_cpu((__force __be32)(x))
+#define umad_trace_be64(x)	be64_to_cpu((__force __be64)(x))
 
 /* Nothing here may sleep or ask the device: events fire under spinlocks. */
 
+/*
+ * Names, order, byte order and text are those of the in-tree module, so that scripts
+ * written for it work, and so is the misspelt "retires". What is ours stands behind.
+ */
 DECLARE_EVENT_CLASS(umad_mad,
-	TP_PROTO(const void *file, const struct ib_user_mad_hdr *hdr,
+	TP_PROTO(const struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		 const struct ib_mad_hdr *mad),
 	TP_ARGS(file, hdr, mad),
 	TP_STRUCT__entry(
-		__field(const void *, file)
+		__field(u8, port_num)
+		__field(u8, sl)
+		__field(u8, path_bits)
+		__field(u8, grh_present)
 		__field(u32, id)
 		__field(u32, status)
 		__field(u32, timeout_ms)
-		__field(u32, retries)
+		__field(u32, retires)
+		__field(u32, length)
 		__field(u32, qpn)
-		__field(u16, lid)
-		__field(u16, pkey_index)
-		__field(u8, sl)
-		__field(u8, grh_present)
+		__field(u32, qkey)
 		__field(u8, gid_index)
-		__array(u8, gid, 16)
-		__field(u64, tid)
+		__field(u8, hop_limit)
+		__field(u16, lid)
+		__field(u16, attr_id)
+		__field(u16, pkey_index)
+		__field(u8, base_version)
 		__field(u8, mgmt_class)
 		__field(u8, class_version)
 		__field(u8, method)
+		__field(u32, flow_label)
 		__field(u16, mad_status)
-		__field(u16, attr_id)
+		__field(u16, class_specific)
 		__field(u32, attr_mod)
+		__field(u64, tid)
+		__array(u8, gid, 16)
+		__field(u32, dev_index)
+		__field(u8, traffic_class)
+		__field(const void *, file)
 	),
 	TP_fast_assign(
 		__entry->file = file;
+		__entry->dev_index = file->port->dev_index;
+		__entry->port_num = file->port->port_num;
 		__entry->id = hdr->id;
 		__entry->status = hdr->status;
 		__entry->timeout_ms = hdr->timeout_ms;
-		__entry->retries = hdr->retries;
-		__entry->qpn = be32_to_cpu(hdr->qpn);
-		__entry->lid = be16_to_cpu(hdr->lid);
-		__entry->pkey_index = hdr->pkey_index;
+		__entry->retires = hdr->retries;
+		__entry->length = hdr->length;
+		__entry->qpn = (__force u32)hdr->qpn;
+		__entry->qkey = (__force u32)hdr->qkey;
+		__entry->lid = (__force u16)hdr->lid;
 		__entry->sl = hdr->sl;
+		__entry->path_bits = hdr->path_bits;
 		__entry->grh_present = hdr->grh_present;
 		__entry->gid_index = hdr->gid_index;
+		__entry->hop_limit = hdr->hop_limit;
+		__entry->traffic_class = hdr->traffic_class;
 		memcpy(__entry->gid, hdr->gid, sizeof(hdr->gid));
-		__entry->tid = be64_to_cpu(mad->tid);
+		__entry->flow_label = (__force u32)hdr->flow_label;
+		__entry->pkey_index = hdr->pkey_index;
+		__entry->base_version = mad->base_version;
 		__entry->mgmt_class = mad->mgmt_class;
 		__entry->class_version = mad->class_version;
 		__entry->method = mad->method;
-		__entry->mad_status = be16_to_cpu(mad->status);
-		__entry->attr_id = be16_to_cpu(mad->attr_id);
-		__entry->attr_mod = be32_to_cpu(mad->attr_mod);
+		__entry->mad_status = (__force u16)mad->status;
+		__entry->class_specific = (__force u16)mad->class_specific;
+		__entry->tid = (__force u64)mad->tid;
+		__entry->attr_id = (__force u16)mad->attr_id;
+		__entry->attr_mod = (__force u32)mad->attr_mod;
 	),
-	TP_printk("file %p id %u status %u timeout_ms %u retries %u qpn 0x%x lid %u pkey_index %u sl %u grh %u gid_index %u gid %pI6c tid 0x%llx class 0x%x version 0x%x method 0x%x mad_status 0x%x attr 0x%x mod 0x%x",
-		  __entry->file, __entry->id, __entry->status,
-		  __entry->timeout_ms, __entry->retries, __entry->qpn,
-		  __entry->lid, __entry->pkey_index, __entry->sl,
-		  __entry->grh_present, __entry->gid_index, __entry->gid,
-		  __entry->tid, __entry->mgmt_class, __entry->class_version,
-		  __entry->method, __entry->mad_status, __entry->attr_id,
-		  __entry->attr_mod)
+	TP_printk("%d:%d umad_hdr: id 0x%08x status 0x%08x ms %u ret %u len %u QP%u qkey 0x%08x lid 0x%04x sl %u path_bits 0x%x grh 0x%x gidi %u hop_lim %u traf_cl %u gid %pI6c flow 0x%08x pkeyi %u  MAD: base_ver 0x%x class 0x%x class_ver 0x%x method 0x%x status 0x%04x class_specific 0x%04x tid 0x%016llx attr_id 0x%04x attr_mod 0x%08x  file %p",
+		  __entry->dev_index, __entry->port_num, __entry->id,
+		  __entry->status, __entry->timeout_ms, __entry->retires,
+		  __entry->length, umad_trace_be32(__entry->qpn),
+		  umad_trace_be32(__entry->qkey), umad_trace_be16(__entry->lid),
+		  __entry->sl, __entry->path_bits, __entry->grh_present,
+		  __entry->gid_index, __entry->hop_limit,
+		  __entry->traffic_class, __entry->gid,
+		  umad_trace_be32(__entry->flow_label), __entry->pkey_index,
+		  __entry->base_version, __entry->mgmt_class,
+		  __entry->class_version, __entry->method,
+		  umad_trace_be16(__entry->mad_status),
+		  umad_trace_be16(__entry->class_specific),
+		  umad_trace_be64(__entry->tid), umad_trace_be16(__entry->attr_id),
+		  umad_trace_be32(__entry->attr_mod), __entry->file)
 );
 
-/* A program has written a MAD. */
+/* An application has written a MAD. */
 DEFINE_EVENT(umad_mad, ib_umad_write,
-	TP_PROTO(const void *file, const struct ib_user_mad_hdr *hdr,
+	TP_PROTO(const struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		 const struct ib_mad_hdr *mad),
 	TP_ARGS(file, hdr, mad));
 
-/* A program has read a MAD that was received. */
+/* An application has read a MAD that was received. */
 DEFINE_EVENT(umad_mad, ib_umad_read_recv,
-	TP_PROTO(const void *file, const struct ib_user_mad_hdr *hdr,
+	TP_PROTO(const struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		 const struct ib_mad_hdr *mad),
 	TP_ARGS(file, hdr, mad));
 
-/* A program has read that nobody answered. */
+/* An application has read that a request of its own timed out. */
 DEFINE_EVENT(umad_mad, ib_umad_read_send,
-	TP_PROTO(const void *file, const struct ib_user_mad_hdr *hdr,
+	TP_PROTO(const struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		 const struct ib_mad_hdr *mad),
 	TP_ARGS(file, hdr, mad));
 
