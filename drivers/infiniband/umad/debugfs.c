@@ -6,40 +6,20 @@
  */
 #include "debugfs.h"
 
+#include <linux/build_bug.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 #include "file.h"
 #include "port.h"
 
+/* A counter without a unit or a meaning does not compile. */
 static const char * const stat_names[UMAD_STAT_COUNT] = {
-	[UMAD_STAT_SEND_POSTED] = "send_posted",
-	[UMAD_STAT_SEND_RETRIED] = "send_retried",
-	[UMAD_STAT_SEND_COMPLETED] = "send_completed",
-	[UMAD_STAT_SEND_TIMED_OUT] = "send_timed_out",
-	[UMAD_STAT_SEND_FAILED] = "send_failed",
-	[UMAD_STAT_SEND_CANCELED] = "send_canceled",
-	[UMAD_STAT_SEND_REFUSED] = "send_refused",
-	[UMAD_STAT_SEND_DUPLICATE] = "send_duplicate",
-	[UMAD_STAT_SEND_OVER_LIMIT] = "send_over_limit",
-	[UMAD_STAT_RECV_DELIVERED] = "recv_delivered",
-	[UMAD_STAT_RECV_UNMATCHED] = "recv_unmatched",
-	[UMAD_STAT_RECV_DROPPED_BUDGET] = "recv_dropped_budget",
-	[UMAD_STAT_RECV_DROPPED_NOMEM] = "recv_dropped_nomem",
-	[UMAD_STAT_RECV_DROPPED_GID] = "recv_dropped_gid",
-	[UMAD_STAT_RECV_DROPPED_FOREIGN] = "recv_dropped_foreign",
-	[UMAD_STAT_RECV_DROPPED_DEAD] = "recv_dropped_dead",
-	[UMAD_STAT_READ_SHORT] = "read_short",
-	[UMAD_STAT_RMPP_SENT] = "rmpp_sent",
-	[UMAD_STAT_RMPP_UNDELIVERED] = "rmpp_undelivered",
-	[UMAD_STAT_RMPP_SEND_REFUSED] = "rmpp_send_refused",
-	[UMAD_STAT_RMPP_RESENT] = "rmpp_resent",
-	[UMAD_STAT_RMPP_RECEIVED] = "rmpp_received",
-	[UMAD_STAT_RMPP_UNRECEIVED] = "rmpp_unreceived",
-	[UMAD_STAT_RMPP_REFUSED] = "rmpp_refused",
-	[UMAD_STAT_RMPP_EVICTED] = "rmpp_evicted",
-	[UMAD_STAT_RMPP_ACKS_MERGED] = "rmpp_acks_merged",
-	[UMAD_STAT_RMPP_STRAY] = "rmpp_stray",
+#define UMAD_COUNTER(stat, name, unit, meaning) \
+	[UMAD_STAT_##stat] = &#name[BUILD_BUG_ON_ZERO(sizeof(unit) < 2 || \
+						      sizeof(meaning) < 2)],
+#include "counters.h"
+#undef UMAD_COUNTER
 };
 
 static struct dentry *debugfs_root;
