@@ -40,15 +40,15 @@ UMAD_COUNTER(READ_SHORT, read_short, "reads",
 	     "reads that failed with ENOSPC, as the buffer was too short")
 UMAD_COUNTER(RMPP_SENT, rmpp_sent, "messages",
 	     "acknowledged to the last segment, or answered by an RMPP message")
-UMAD_COUNTER(RMPP_UNDELIVERED, rmpp_undelivered, "messages",
+UMAD_COUNTER(RMPP_TX_FAILED, rmpp_tx_failed, "messages",
 	     "failed, or stopped by their receiver after the delivery")
 UMAD_COUNTER(RMPP_SEND_REFUSED, rmpp_send_refused, "writes",
 	     "writes of messages that failed for rmpp_send_bytes, or half of it to one peer")
-UMAD_COUNTER(RMPP_RESENT, rmpp_resent, "segments",
+UMAD_COUNTER(RMPP_RETRANSMITTED, rmpp_retransmitted, "segments",
 	     "segments sent more than once")
 UMAD_COUNTER(RMPP_RECEIVED, rmpp_received, "messages",
 	     "received whole, and wanted")
-UMAD_COUNTER(RMPP_UNRECEIVED, rmpp_unreceived, "messages",
+UMAD_COUNTER(RMPP_RX_FAILED, rmpp_rx_failed, "messages",
 	     "begun and ended before they were complete, but not refused")
 UMAD_COUNTER(RMPP_REFUSED, rmpp_refused, "messages",
 	     "refused with STOP for a limit, at their beginning or later")
@@ -56,5 +56,5 @@ UMAD_COUNTER(RMPP_EVICTED, rmpp_evicted, "messages",
 	     "of rmpp_refused, those that were idle and made room for another")
 UMAD_COUNTER(RMPP_ACKS_MERGED, rmpp_acks_merged, "ACKs",
 	     "not sent for themselves, as four of the message were in ib_core")
-UMAD_COUNTER(RMPP_STRAY, rmpp_stray, "packets",
+UMAD_COUNTER(RMPP_UNMATCHED, rmpp_unmatched, "packets",
 	     "packets that belong to no message")

@@ -189,7 +189,7 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 				       status);
 		fallthrough;
 	default:
-		umad_stat_inc(stats, UMAD_STAT_RMPP_STRAY);
+		umad_stat_inc(stats, UMAD_STAT_RMPP_UNMATCHED);
 		return NULL;
 	}
 

@@ -106,7 +106,7 @@ static void dispatch(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 	    umad_rmpp_tx_receive(agent, rwc, packet) ||
 	    umad_rmpp_rx_receive(agent, rwc, packet, RMPP_RX_DONE))
 		return;
-	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_STRAY);
+	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_UNMATCHED);
 	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_ABORT)
 		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
 				       status);

@@ -220,7 +220,7 @@ void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused)
 	struct umad_file *file = rx->agent->file;
 
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
-						    UMAD_STAT_RMPP_UNRECEIVED);
+						    UMAD_STAT_RMPP_RX_FAILED);
 	if (rx->asked_for)
 		umad_rmpp_end_infinite(rx->send, rx->engine.status);
 }

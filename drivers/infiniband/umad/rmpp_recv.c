@@ -303,7 +303,7 @@ static void give_way(struct umad_rmpp_rx *rx)
 	struct umad_stats *stats = &rx->agent->file->port->stats;
 
 	if (rx->engine.state == RMPP_RX_JOINING) {
-		umad_stat_inc(stats, UMAD_STAT_RMPP_UNRECEIVED);
+		umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
 		rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
 	}
 	/* Its ABORT would be taken for the other's. */
@@ -441,7 +441,7 @@ void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
 			       rx->engine.state == RMPP_RX_JOINING;
 			if (rx->engine.state == RMPP_RX_JOINING)
 				umad_stat_inc(&file->port->stats,
-					      UMAD_STAT_RMPP_UNRECEIVED);
+					      UMAD_STAT_RMPP_RX_FAILED);
 			rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_UNSPEC);
 			umad_rmpp_rx_unlist(rx);
 		}

@@ -173,7 +173,7 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 			spin_lock(&file->lock);
 		}
 	}
-	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RESENT,
+	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RETRANSMITTED,
 		      tx->engine.resent - resent);
 	tx->pumping = false;
 	if (budget || !umad_rmpp_tx_is_active(send))
@@ -242,7 +242,7 @@ static void settle(struct umad_send *send)
 		   tx->engine.state == RMPP_TX_FAILED) {
 		tx->settled = true;
 		abort = rmpp_tx_must_abort(&tx->engine);
-		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_UNDELIVERED);
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
 		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED,
 			       tx->engine.status, now);
 	}
@@ -341,7 +341,7 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 		tx->engine.reason = packet->type == IB_MGMT_RMPP_TYPE_STOP ?
 				    RMPP_REASON_STOPPED : RMPP_REASON_ABORTED;
 		tx->engine.status = packet->status;
-		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_UNDELIVERED);
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
 		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, packet->status,
 			       ktime_get());
 	}

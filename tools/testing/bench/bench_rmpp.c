@@ -252,8 +252,8 @@ static void print_transfer(int i)
 #define COUNTERS 8
 
 static const char * const counters[COUNTERS] = {
-	"send_failed", "rmpp_resent", "rmpp_undelivered", "rmpp_unreceived",
-	"rmpp_refused", "rmpp_stray", "recv_dropped_budget",
+	"send_failed", "rmpp_retransmitted", "rmpp_tx_failed", "rmpp_rx_failed",
+	"rmpp_refused", "rmpp_unmatched", "recv_dropped_budget",
 	"recv_dropped_nomem",
 };
 
@@ -390,7 +390,7 @@ static int bench_stall(void)
 	bench.rx_fd = open_receiver();
 	bench.tx_fd[0] = open_sender();
 	prepare(0, RETRIES);
-	unreceived = umad_counter(&bench.to, "rmpp_unreceived");
+	unreceived = umad_counter(&bench.to, "rmpp_rx_failed");
 	start(0);
 	ret = msg_read_len(bench.tx_fd[0], &got, sizeof(got),
 			   bench.limit_s * 1000);
@@ -404,7 +404,7 @@ static int bench_stall(void)
 		printf(" sender=never");
 	end = now_ms() + bench.limit_s * 1000ull;
 	while (unreceived >= 0 && now_ms() < end) {
-		if (umad_counter(&bench.to, "rmpp_unreceived") > unreceived) {
+		if (umad_counter(&bench.to, "rmpp_rx_failed") > unreceived) {
 			printf(" receiver=%.1f",
 			       seconds(bench.transfers[0].start_us, now_us()));
 			break;

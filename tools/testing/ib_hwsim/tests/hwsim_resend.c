@@ -190,12 +190,12 @@ TEST_F_TIMEOUT(peers, message_does_not_wait_in_line_for_ever, 120)
 	for (i = 0; i < n; i++)
 		ASSERT_EQ(0, answer(self, 0, 1 + i, 2));
 	start = now_ms();
-	while (umad_counter(&port, "rmpp_undelivered") < n &&
+	while (umad_counter(&port, "rmpp_tx_failed") < n &&
 	       now_ms() - start < 60000)
 		sleep_ms(100);
-	TH_LOG("%ld after %llu ms", umad_counter(&port, "rmpp_undelivered"),
+	TH_LOG("%ld after %llu ms", umad_counter(&port, "rmpp_tx_failed"),
 	       (unsigned long long)(now_ms() - start));
-	EXPECT_EQ(n, umad_counter(&port, "rmpp_undelivered"));
+	EXPECT_EQ(n, umad_counter(&port, "rmpp_tx_failed"));
 }
 
 /* It may not even have left: that is no silence of the receiver. */

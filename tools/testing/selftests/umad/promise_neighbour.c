@@ -206,7 +206,7 @@ static struct times measure(struct __test_metadata *_metadata,
 /* What the noise comes to: it is no test if it does nothing. */
 static const char *const counters[] = {
 	"send_posted", "send_retried", "recv_delivered", "recv_dropped_nomem",
-	"recv_dropped_budget", "rmpp_refused", "rmpp_stray", "rmpp_resent",
+	"recv_dropped_budget", "rmpp_refused", "rmpp_unmatched", "rmpp_retransmitted",
 };
 
 static void count(FIXTURE_DATA(beside) *self)

@@ -60,7 +60,7 @@ TEST_F(tx, name##_is_reported)						\
 	tx_told(_metadata, self, ends_##name.reason, ends_##name.status); \
 	if (self->undelivered >= 0)					\
 		EXPECT_EQ(self->undelivered + 1,			\
-			  umad_counter(&self->port, "rmpp_undelivered")); \
+			  umad_counter(&self->port, "rmpp_tx_failed")); \
 	/* The TID is free again. */					\
 	BEGIN(1, 3);							\
 	ASSERT_EQ(0, raw_ack(&self->raw, 1, 64));			\

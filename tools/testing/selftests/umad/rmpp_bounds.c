@@ -437,8 +437,8 @@ TEST_F(bounds, response_dropped_before_the_last_ack)
 TEST_F(bounds, counters_of_a_transfer)
 {
 	static const char * const names[] = {
-		"rmpp_sent", "rmpp_received", "rmpp_undelivered",
-		"rmpp_unreceived", "rmpp_refused", "rmpp_stray",
+		"rmpp_sent", "rmpp_received", "rmpp_tx_failed",
+		"rmpp_rx_failed", "rmpp_refused", "rmpp_unmatched",
 	};
 	static const int by[] = { 1, 1, 0, 0, 0, 0 };
 	long before[ARRAY_SIZE(names)];
@@ -462,20 +462,20 @@ TEST_F(bounds, counters_of_what_went_wrong)
 	static const struct rmpp_pkt abort = {
 		1, RMPP_ABORT, RMPP_ACTIVE, RMPP_UNSPEC, 0, 0
 	};
-	long unreceived = umad_counter(&self->port, "rmpp_unreceived");
-	long stray = umad_counter(&self->port, "rmpp_stray");
+	long unreceived = umad_counter(&self->port, "rmpp_rx_failed");
+	long stray = umad_counter(&self->port, "rmpp_unmatched");
 
 	EXPECT_EQ(RMPP_ACK, begin(self, 1, 10));
 	ASSERT_EQ(0, raw_send(&self->raw, &abort));
 	sleep_ms(WHILE);
-	EXPECT_EQ(unreceived + 1, umad_counter(&self->port, "rmpp_unreceived"));
-	EXPECT_EQ(stray, umad_counter(&self->port, "rmpp_stray"));
+	EXPECT_EQ(unreceived + 1, umad_counter(&self->port, "rmpp_rx_failed"));
+	EXPECT_EQ(stray, umad_counter(&self->port, "rmpp_unmatched"));
 	ASSERT_EQ(0, raw_send(&self->raw, &abort));
 	ASSERT_EQ(0, raw_data(&self->raw, 2, 0, 0));
 	ASSERT_EQ(0, raw_ack(&self->raw, 5, 9));
 	sleep_ms(WHILE);
-	EXPECT_EQ(stray + 3, umad_counter(&self->port, "rmpp_stray"));
-	EXPECT_EQ(unreceived + 1, umad_counter(&self->port, "rmpp_unreceived"));
+	EXPECT_EQ(stray + 3, umad_counter(&self->port, "rmpp_unmatched"));
+	EXPECT_EQ(unreceived + 1, umad_counter(&self->port, "rmpp_rx_failed"));
 }
 
 TEST_HARNESS_MAIN

@@ -386,7 +386,7 @@ TEST_F(hostile, bytes_of_a_peer)
 /* One packet is worth two answers, and it is forgotten after some seconds. */
 TEST_F_TIMEOUT(hostile, lone_first_segment_is_forgotten_soon, 60)
 {
-	long unreceived = umad_counter(&self->port, "rmpp_unreceived");
+	long unreceived = umad_counter(&self->port, "rmpp_rx_failed");
 	int answers = 0;
 
 	ASSERT_EQ(0, first(&self->raw[0], 1, 3));
@@ -397,7 +397,7 @@ TEST_F_TIMEOUT(hostile, lone_first_segment_is_forgotten_soon, 60)
 	/* No ABORT, so its sender may go on as if nothing had come. */
 	EXPECT_TRUE(rmpp_quiet(self->raw[0].fd, 0));
 	EXPECT_EQ(unreceived + 1,
-		  umad_counter(&self->port, "rmpp_unreceived"));
+		  umad_counter(&self->port, "rmpp_rx_failed"));
 	ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], 1, 3, &self->pkt));
 	ASSERT_EQ(0, send_on(&self->raw[0], 1, 2, 3, 3, &self->pkt));
 	EXPECT_TRUE(delivered(self, 1, 3));

@@ -23,7 +23,7 @@ static void tx_delivered(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *se
 		       rmpp_user_hdr(&self->got)->reserved[1]);
 	}
 	EXPECT_EQ(self->undelivered,
-		  umad_counter(&self->port, "rmpp_undelivered"));
+		  umad_counter(&self->port, "rmpp_tx_failed"));
 }
 
 TEST_F(tx, keeps_the_rules)

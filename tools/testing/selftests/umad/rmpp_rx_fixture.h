@@ -86,7 +86,7 @@ FIXTURE_SETUP(rx)
 	self->raw.method = METHOD_TABLE | (variant->response ? METHOD_RESP : 0);
 	self->unmatched = umad_counter(&self->port, "recv_unmatched");
 	self->refused = umad_counter(&self->port, "rmpp_refused");
-	self->stray = umad_counter(&self->port, "rmpp_stray");
+	self->stray = umad_counter(&self->port, "rmpp_unmatched");
 }
 
 FIXTURE_TEARDOWN(rx)

@@ -76,7 +76,7 @@ FIXTURE_SETUP(tx)
 	self->raw.method = METHOD_TABLE | (answer ? 0 : METHOD_RESP);
 	self->timeout_ms = variant->kind == ASK ? 10000 : 0;
 	self->retries = 3;
-	self->undelivered = umad_counter(&self->port, "rmpp_undelivered");
+	self->undelivered = umad_counter(&self->port, "rmpp_tx_failed");
 }
 
 FIXTURE_TEARDOWN(tx)

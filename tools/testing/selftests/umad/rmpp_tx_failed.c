@@ -63,7 +63,7 @@ FIXTURE_SETUP(undelivered)
 	rmpp_user_hdr(&self->msg)->length = 4321;
 	memset(rmpp_user_hdr(&self->msg)->reserved, 0xff, 6);
 	self->sent = umad_counter(&self->port, "rmpp_sent");
-	self->undelivered = umad_counter(&self->port, "rmpp_undelivered");
+	self->undelivered = umad_counter(&self->port, "rmpp_tx_failed");
 }
 
 FIXTURE_TEARDOWN(undelivered)
@@ -114,7 +114,7 @@ TEST_F(undelivered, reason_is_silence)
 	for (i = 2; i < 6; i++)
 		EXPECT_EQ(0, hdr->reserved[i]);
 	EXPECT_EQ(self->undelivered + 1,
-		  umad_counter(&self->port, "rmpp_undelivered"));
+		  umad_counter(&self->port, "rmpp_tx_failed"));
 	EXPECT_EQ(self->sent, umad_counter(&self->port, "rmpp_sent"));
 }
 
