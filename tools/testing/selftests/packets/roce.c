@@ -75,19 +75,17 @@ static int read_mac(const char *netdev, uint8_t mac[6])
 /* The silent ones do not answer: their address takes a second to fail. */
 static int add_neighbours(const struct wire *wire)
 {
-	char command[160];
+	FILE *ip = popen("ip -6 -batch -", "we");
 	int peer;
 
-	for (peer = 0; peer < PEERS - SILENT_PEERS; peer++) {
-		snprintf(command, sizeof(command),
-			 "ip -6 neigh replace fd00::%x lladdr %02x:%02x:%02x:%02x:%02x:%02x dev "
-			 NEAR " nud permanent", PEER_LID + peer,
-			 wire->mac[0][0], wire->mac[0][1], wire->mac[0][2],
-			 wire->mac[0][3], wire->mac[0][4], wire->mac[0][5]);
-		if (system(command))
-			return -EIO;
-	}
-	return 0;
+	if (!ip)
+		return -errno;
+	for (peer = 0; peer < PEERS - SILENT_PEERS; peer++)
+		fprintf(ip, "neigh replace fd00::%x lladdr %02x:%02x:%02x:%02x:%02x:%02x dev "
+			NEAR " nud permanent\n", PEER_LID + peer,
+			wire->mac[0][0], wire->mac[0][1], wire->mac[0][2],
+			wire->mac[0][3], wire->mac[0][4], wire->mac[0][5]);
+	return pclose(ip) ? -EIO : 0;
 }
 
 int roce_open(struct wire *wire)
