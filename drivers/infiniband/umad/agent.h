@@ -24,9 +24,9 @@ struct umad_file;
  * @published: the caller knows its id; protected by &umad_file.lock, as all
  *	below
  * @dying: no more sends, no more receives
- * @sends: all its sends that are not DONE, &umad_send.agent_node
+ * @requests: all its requests that are not DONE, &umad_request.agent_node
  * @expired: of them those that are EXPIRED, the one posted first foremost,
- *	&umad_send.expired_node
+ *	&umad_request.expired_node
  * @posted: how many were posted so far
  * @expired_count: how many are in @expired
  * @receivers: messages being joined, or just complete, &umad_rmpp_rx.agent_node
@@ -42,7 +42,7 @@ struct umad_agent {
 
 	bool published;
 	bool dying;
-	struct list_head sends;
+	struct list_head requests;
 	struct timerqueue_head expired;
 	u64 posted;
 	unsigned int expired_count;

@@ -10,7 +10,7 @@
 
 /**
  * struct umad_ah - a shared address handle
- * @refs: the send's own, and one for each posted MAD
+ * @refs: the request's own, and one for each posted MAD
  * @ah: the verbs object
  */
 struct umad_ah {

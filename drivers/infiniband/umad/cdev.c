@@ -13,7 +13,7 @@
 #include "file.h"
 #include "port.h"
 #include "register.h"
-#include "send.h"
+#include "request.h"
 #include "user.h"
 
 static unsigned long recv_budget = 64UL << 20;
@@ -80,10 +80,10 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_txn_table_init(&file->txns, &file->lock);
 	INIT_LIST_HEAD(&file->done);
 	umad_rmpp_init(&file->rmpp);
-	INIT_DELAYED_WORK(&file->deadline_work, umad_send_deadline_work);
+	INIT_DELAYED_WORK(&file->deadline_work, umad_request_deadline_work);
 	file->armed = KTIME_MAX;
 	umad_again_init(&file->again, &port->pace, &file->user->turn,
-			umad_send_again_work);
+			umad_request_again_work);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	get_task_comm(file->comm, current);
 

@@ -15,7 +15,7 @@ UMAD_COUNTER(SEND_TIMED_OUT, send_timed_out, "MADs",
 UMAD_COUNTER(SEND_FAILED, send_failed, "MADs",
 	     "attempts, and RMPP segments, that failed on this host")
 UMAD_COUNTER(SEND_CANCELED, send_canceled, "MADs",
-	     "outstanding sends that unregistering, close or removal ended")
+	     "outstanding requests that unregistering, close or removal ended")
 UMAD_COUNTER(SEND_REFUSED, send_refused, "writes",
 	     "writes that failed after their MAD was copied and their agent found")
 UMAD_COUNTER(SEND_DUPLICATE, send_duplicate, "writes",

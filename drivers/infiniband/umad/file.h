@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * An open umadN: its agents, its outstanding sends, its unread MADs.
+ * An open umadN: its agents, its outstanding requests, its unread MADs.
  *
  * Locks, in the order they may be taken:
  *	umad_port.files_lock	mutex: open, close, removal of the device
@@ -44,13 +44,13 @@ struct umad_user;
  * @dead: the RDMA device is gone, or the file is being closed
  * @used: an agent has been registered: the header's layout is fixed
  * @pkey_hdr: the header is &struct ib_user_mad_hdr, not the old one
- * @txns: outstanding sends
- * @done: sends that have become DONE since @lock was taken, &umad_send.agent_node
+ * @txns: outstanding requests
+ * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
  * @deadline_work: runs at the first deadline of @txns
  * @armed: when @deadline_work will run, or KTIME_MAX
  * @again: what waits for its turn to be sent again
  * @rmpp: messages of several segments
- * @held_sends: sends that exist and are not expired, and reports of sends in @rxq
+ * @held_requests: requests that exist and are not expired, and timeout entries in @rxq
  * @reserve: of the opener's cgroup, which is charged for what is received
  * @reserve_used: bytes of it
  * @rxq: what read() will return, has its own lock
@@ -73,7 +73,7 @@ struct umad_file {
 	struct umad_again again;
 	struct umad_rmpp rmpp;
 
-	atomic_t held_sends;
+	atomic_t held_requests;
 	struct umad_reserve *reserve;
 	atomic_t reserve_used;
 	struct umad_rxq rxq;

@@ -14,9 +14,9 @@
 #include "port.h"
 #include "post.h"
 #include "recv_hdr.h"
+#include "request.h"
 #include "rmpp_demux.h"
 #include "rxq.h"
-#include "send.h"
 
 /**
  * struct recv_msg - a received MAD in a file's queue
@@ -200,12 +200,12 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 	recv = make_msg(agent, rwc);
 	if (!recv) {
 		if (buf)
-			umad_send_answer_lost(buf, mad);
+			umad_request_answer_lost(buf, mad);
 		goto free;
 	}
 
 	/* A segment for a program's own RMPP needs no request of ours. */
-	if (ib_response_mad(mad) && !umad_send_answered(agent, buf, mad) &&
+	if (ib_response_mad(mad) && !umad_request_answered(agent, buf, mad) &&
 	    !umad_mad_is_rmpp_active(mad) && !is_local(rwc)) {
 		umad_stat_inc(&agent->file->port->stats,
 			      UMAD_STAT_RECV_UNMATCHED);

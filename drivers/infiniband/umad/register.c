@@ -14,15 +14,15 @@
 #include "port.h"
 #include "post.h"
 #include "recv.h"
+#include "request.h"
 #include "rmpp_recv.h"
-#include "send.h"
 
 /* ib_core's recv_queue_size, if nobody tells. */
 #define RECV_QUEUE_DEFAULT	512
 
 /*
  * ib_core is told of no RMPP, so that it hands up each segment as it came and
- * takes each send as one MAD; then what it would have checked is checked here.
+ * takes each request as one MAD; then what it would have checked is checked here.
  */
 static int check_reg(struct umad_port *port, const struct umad_reg *reg)
 {
@@ -82,7 +82,7 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
 	agent->kernel_rmpp = reg->rmpp_version &&
 			     !(reg->flags & IB_USER_MAD_USER_RMPP);
 	umad_gate_init(&agent->gate);
-	INIT_LIST_HEAD(&agent->sends);
+	INIT_LIST_HEAD(&agent->requests);
 	timerqueue_init_head(&agent->expired);
 	INIT_LIST_HEAD(&agent->receivers);
 	return agent;
@@ -216,7 +216,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_agent_publish);
  * @unpublished: NULL for an agent that the caller knows; or the one that
  *	umad_agent_create() returned and nobody came to know
  *
- * Its outstanding sends end in silence; what it has received stays readable.
+ * Its outstanding requests end in silence; what it has received stays readable.
  * Context: process; sleeps, but never for user space; hold no lock.
  * Return: 0, or -EINVAL when there is no such agent.
  */
@@ -258,14 +258,14 @@ void umad_agent_destroy(struct umad_agent *agent)
 
 	/*
 	 * Writers inside finish their post, and so do the works of deadlines:
-	 * these enter for each send that they deal with.
+	 * these enter for each request that they deal with.
 	 */
 	umad_gate_wait(&agent->gate);
-	umad_send_cancel_all(agent);
+	umad_request_cancel_all(agent);
 	umad_rmpp_rx_cancel_all(agent);
-	/* Waits for the handlers; a send of ours left in ib_core is flushed. */
+	/* Waits for the handlers; a request of ours left in ib_core is flushed. */
 	umad_tids_del(&agent->tid);
 	ib_unregister_mad_agent(agent->core);
-	WARN_ON_ONCE(!list_empty(&agent->sends));
+	WARN_ON_ONCE(!list_empty(&agent->requests));
 	kfree(agent);
 }

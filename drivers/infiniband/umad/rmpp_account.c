@@ -7,9 +7,9 @@
 #include "agent.h"
 #include "file.h"
 #include "port.h"
+#include "request.h"
 #include "rmpp_peer.h"
 #include "rmpp_rx_life.h"
-#include "send.h"
 #include "user.h"
 
 /* It has messages being joined now, so those above it have. */
@@ -51,7 +51,7 @@ void umad_rmpp_count(struct umad_rmpp_rx *rx)
 	atomic_inc(&file->user->joining);
 	atomic_inc(&file->port->rmpp_joining);
 	if (rx->asked_for)
-		rx->send->answer_comes = true;
+		rx->req->answer_comes = true;
 	if (!rx->asked_for)
 		umad_rmpp_peer_add(file, rx);
 }
@@ -97,7 +97,7 @@ void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
 	atomic64_sub(rx->charged, &file->user->joining_bytes);
 	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
 	if (rx->asked_for)
-		rx->send->answer_comes = false;
+		rx->req->answer_comes = false;
 	else
 		umad_rmpp_peer_remove(file, rx);
 	rx->charged = 0;

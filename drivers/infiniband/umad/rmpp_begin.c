@@ -13,6 +13,7 @@
 #include "file.h"
 #include "port.h"
 #include "recv_hdr.h"
+#include "request.h"
 #include "rmpp_account.h"
 #include "rmpp_control.h"
 #include "rmpp_limits.h"
@@ -21,7 +22,6 @@
 #include "rmpp_send.h"
 #include "rmpp_table.h"
 #include "segbuf.h"
-#include "send.h"
 
 static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 				     const struct ib_mad_recv_wc *rwc,
@@ -68,13 +68,13 @@ static void rx_setup(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 {
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
 	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
-	struct umad_send *send = rx->send;
+	struct umad_request *req = rx->req;
 	struct rmpp_layout layout;
 	u32 window = 1;
 
 	layout = rmpp_layout_of(mad->mgmt_class, rwc->mad_seg_size);
-	if (rx->asked_for && send->rmpp)
-		window = send->rmpp->response_window;
+	if (rx->asked_for && req->rmpp)
+		window = req->rmpp->response_window;
 	rmpp_rx_init(&rx->engine, &layout, umad_rmpp_max_message(), window,
 		     ktime_get_ns());
 	rx->engine.asked_for = rx->asked_for;
@@ -98,17 +98,17 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 		goto out;
 	if (ib_response_mad(&rwc->recv_buf.mad->mad_hdr)) {
 		ret = -ENOENT;
-		rx->send = umad_rmpp_find_request(agent, &rx->key);
-		if (!rx->send)
+		rx->req = umad_rmpp_find_request(agent, &rx->key);
+		if (!rx->req)
 			goto out;
-		umad_send_get(rx->send);
+		umad_request_get(rx->req);
 		/* A second one at a time is as if nobody had asked for it. */
-		rx->asked_for = !rx->send->answer_comes;
+		rx->asked_for = !rx->req->answer_comes;
 		/* Its address has been resolved: RoCE's has to be the sender's. */
 		if (rdma_protocol_roce(file->port->ib_dev,
 				       file->port->port_num)) {
-			umad_ah_get(rx->send->ah);
-			rx->ah = rx->send->ah;
+			umad_ah_get(rx->req->ah);
+			rx->ah = rx->req->ah;
 		}
 	}
 	ret = -ENOMEM;
@@ -132,17 +132,17 @@ err_peer:
 	umad_rmpp_peer_put(file, rx->peer);
 	rx->peer = NULL;
 out:
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 	if (victim)
 		umad_rmpp_rx_evicted(victim);
 	return ret;
 }
 
-static void refuse_response(struct umad_send *send)
+static void refuse_response(struct umad_request *req)
 {
-	spin_lock(&send->file->lock);
-	umad_rmpp_end_infinite(send, IB_MGMT_RMPP_STATUS_RESX);
-	umad_send_unlock(send->file);
+	spin_lock(&req->file->lock);
+	umad_rmpp_end_infinite(req, IB_MGMT_RMPP_STATUS_RESX);
+	umad_request_unlock(req->file);
 }
 
 /* As good as lost on the way: its sender repeats the first segment. */
@@ -201,12 +201,12 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 	rx->timer.ops = ops;
 	ret = rx_list(rx, rwc);
 	if (!ret) {
-		if (rx->send)
-			umad_rmpp_tx_answered(rx->send);
+		if (rx->req)
+			umad_rmpp_tx_answered(rx->req);
 		return rx;
 	}
 	if (rx->asked_for && ret != -ESHUTDOWN && ret != -ENOMEM)
-		refuse_response(rx->send);
+		refuse_response(rx->req);
 	umad_rmpp_rx_put(rx);
 	if (ret == -ENOMEM) {
 		count_lost(agent, ret);

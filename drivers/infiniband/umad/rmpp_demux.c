@@ -7,6 +7,7 @@
 #include "file.h"
 #include "port.h"
 #include "post.h"
+#include "request.h"
 #include "rmpp_control.h"
 #include "rmpp_match.h"
 #include "rmpp_recv.h"
@@ -18,11 +19,11 @@
 /* ib_core completes now what a packet has used up. */
 static void forget_wait_entry(struct ib_mad_send_buf *buf)
 {
-	struct umad_send *send = umad_post_owner(buf);
+	struct umad_request *req = umad_post_owner(buf);
 
-	spin_lock(&send->file->lock);
-	umad_wait_entry_detach(send, buf);
-	spin_unlock(&send->file->lock);
+	spin_lock(&req->file->lock);
+	umad_wait_entry_detach(req, buf);
+	spin_unlock(&req->file->lock);
 }
 
 /*
@@ -32,17 +33,17 @@ static void forget_wait_entry(struct ib_mad_send_buf *buf)
  */
 static void replace_wait_entry(struct ib_mad_send_buf *buf)
 {
-	struct umad_send *send = umad_post_owner(buf);
+	struct umad_request *req = umad_post_owner(buf);
 
-	if (send->rmpp) {
-		umad_rmpp_tx_turn_again(send);
+	if (req->rmpp) {
+		umad_rmpp_tx_turn_again(req);
 		return;
 	}
-	if (umad_send_rearm(send, buf))
+	if (umad_send_rearm(req, buf))
 		return;
-	spin_lock(&send->file->lock);
-	umad_rmpp_end_infinite(send, IB_MGMT_RMPP_STATUS_UNSPEC);
-	umad_send_unlock(send->file);
+	spin_lock(&req->file->lock);
+	umad_rmpp_end_infinite(req, IB_MGMT_RMPP_STATUS_UNSPEC);
+	umad_request_unlock(req->file);
 }
 
 /**
@@ -58,7 +59,7 @@ void umad_rmpp_waste(struct ib_mad_send_buf *buf)
 }
 
 /* Does it begin the response of a request, or belong to one that has begun? */
-static bool is_response_to(const struct umad_send *send,
+static bool is_response_to(const struct umad_request *req,
 			   struct umad_agent *agent,
 			   const struct ib_mad_recv_wc *rwc,
 			   const struct rmpp_packet *packet)
@@ -73,10 +74,10 @@ static bool is_response_to(const struct umad_send *send,
 	umad_rmpp_key_of(&from, agent, rwc);
 	spin_lock(&agent->file->lock);
 	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE) {
-		found = umad_rmpp_find_request(agent, &from) == send;
+		found = umad_rmpp_find_request(agent, &from) == req;
 	} else {
 		rx = umad_rmpp_table_find(&agent->file->rmpp, &from);
-		found = rx && rx->send == send;
+		found = rx && rx->req == req;
 	}
 	spin_unlock(&agent->file->lock);
 	return found;

@@ -10,11 +10,11 @@
 #include "file.h"
 #include "port.h"
 #include "post.h"
+#include "request.h"
 #include "rmpp_account.h"
 #include "rmpp_addr.h"
 #include "rmpp_control.h"
 #include "rmpp_table.h"
-#include "send.h"
 
 /*
  * ACKs of one message in ib_core. Each tells all, so one more may wait for the
@@ -191,20 +191,20 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
 
 /**
  * umad_rmpp_end_infinite() - a response will not be completed
- * @send: the request that waits for it
+ * @req: the request that waits for it
  * @status: RMPPStatus, for the trace
  *
  * A request with a deadline may still be answered again; one without hears now
  * that nothing will come.
- * Context: process, &umad_file.lock held, until umad_send_unlock(); does not sleep.
+ * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
  */
-void umad_rmpp_end_infinite(struct umad_send *send, u8 status)
+void umad_rmpp_end_infinite(struct umad_request *req, u8 status)
 {
-	lockdep_assert_held(&send->file->lock);
-	if (send->txn.state == UMAD_TXN_WAIT &&
-	    send->txn.timeout == UMAD_TIMEOUT_INFINITE)
-		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, status,
-			       ktime_get());
+	lockdep_assert_held(&req->file->lock);
+	if (req->txn.state == UMAD_TXN_WAIT &&
+	    req->txn.timeout == UMAD_TIMEOUT_INFINITE)
+		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, status,
+				  ktime_get());
 }
 
 /**
@@ -213,7 +213,7 @@ void umad_rmpp_end_infinite(struct umad_send *send, u8 status)
  * @refused: for want of room
  *
  * Its sender may begin again, until the deadline of the request that it answers.
- * Context: process, &umad_file.lock held, until umad_send_unlock(); does not sleep.
+ * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
  */
 void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused)
 {
@@ -222,7 +222,7 @@ void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused)
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_RX_FAILED);
 	if (rx->asked_for)
-		umad_rmpp_end_infinite(rx->send, rx->engine.status);
+		umad_rmpp_end_infinite(rx->req, rx->engine.status);
 }
 
 /**

@@ -15,9 +15,9 @@
 #include "agent.h"
 #include "file.h"
 #include "port.h"
+#include "request.h"
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
-#include "send.h"
 #include "user.h"
 
 static unsigned long rmpp_max_message = 256UL << 20;

@@ -9,9 +9,9 @@
 #include "file.h"
 #include "port.h"
 #include "recv_hdr.h"
+#include "request.h"
 #include "rmpp_rx_life.h"
 #include "rmpp_table.h"
-#include "send.h"
 
 /**
  * umad_rmpp_key_of() - whose message a packet belongs to
@@ -47,7 +47,7 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 }
 
 /**
- * umad_rmpp_find_send() - the send that packets of a peer are about
+ * umad_rmpp_find_outstanding() - the request that packets of a peer are about
  * @agent: that they were routed to
  * @key: of the MAD that was sent
  * @from: of the packets
@@ -56,15 +56,15 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
  * its port may be asked for by a well-known GUID: so on InfiniBand the LID or the
  * GID is enough. RoCE has no LIDs.
  * Context: process, &umad_file.lock held; does not sleep.
- * Return: the send, or NULL; no reference is taken.
+ * Return: the request, or NULL; no reference is taken.
  */
-struct umad_send *umad_rmpp_find_send(struct umad_agent *agent,
-				      const struct umad_txn_key *key,
-				      const struct umad_rmpp_key *from)
+struct umad_request *umad_rmpp_find_outstanding(struct umad_agent *agent,
+						const struct umad_txn_key *key,
+						const struct umad_rmpp_key *from)
 {
 	struct umad_txn_dest dest = { .lid = from->lid, .grh = from->grh };
 	struct umad_port *port = agent->file->port;
-	struct umad_send *send;
+	struct umad_request *req;
 	struct umad_txn *txn;
 
 	lockdep_assert_held(&agent->file->lock);
@@ -75,8 +75,8 @@ struct umad_send *umad_rmpp_find_send(struct umad_agent *agent,
 		txn = umad_txn_find_near(&agent->file->txns, key, &dest);
 	if (!txn)
 		return NULL;
-	send = container_of(txn, struct umad_send, txn);
-	return send->agent == agent ? send : NULL;
+	req = container_of(txn, struct umad_request, txn);
+	return req->agent == agent ? req : NULL;
 }
 
 /**
@@ -88,16 +88,16 @@ struct umad_send *umad_rmpp_find_send(struct umad_agent *agent,
  * Return: the request, no reference is taken; NULL: nobody's, and a message that
  * nobody asked for is not begun.
  */
-struct umad_send *umad_rmpp_find_request(struct umad_agent *agent,
-					 const struct umad_rmpp_key *from)
+struct umad_request *umad_rmpp_find_request(struct umad_agent *agent,
+					    const struct umad_rmpp_key *from)
 {
 	const struct umad_txn_key key = {
 		.tid = from->tid,
 		.mgmt_class = from->mgmt_class,
 	};
-	struct umad_send *send = umad_rmpp_find_send(agent, &key, from);
+	struct umad_request *req = umad_rmpp_find_outstanding(agent, &key, from);
 
-	return send && send->txn.state == UMAD_TXN_WAIT ? send : NULL;
+	return req && req->txn.state == UMAD_TXN_WAIT ? req : NULL;
 }
 
 /**

@@ -10,7 +10,7 @@ struct ib_mad_hdr;
 struct ib_mad_recv_wc;
 struct ib_user_mad_hdr;
 struct umad_agent;
-struct umad_send;
+struct umad_request;
 struct umad_txn_key;
 
 /**
@@ -43,11 +43,11 @@ static_assert(sizeof(struct umad_rmpp_key) == 48);
 
 void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 		      const struct ib_mad_recv_wc *rwc);
-struct umad_send *umad_rmpp_find_send(struct umad_agent *agent,
-				      const struct umad_txn_key *key,
-				      const struct umad_rmpp_key *from);
-struct umad_send *umad_rmpp_find_request(struct umad_agent *agent,
-					 const struct umad_rmpp_key *from);
+struct umad_request *umad_rmpp_find_outstanding(struct umad_agent *agent,
+						const struct umad_txn_key *key,
+						const struct umad_rmpp_key *from);
+struct umad_request *umad_rmpp_find_request(struct umad_agent *agent,
+					    const struct umad_rmpp_key *from);
 u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
 			      const struct ib_user_mad_hdr *hdr,
 			      const struct ib_mad_hdr *response);

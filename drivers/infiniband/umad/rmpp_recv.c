@@ -8,6 +8,7 @@
 #include "charge.h"
 #include "file.h"
 #include "port.h"
+#include "request.h"
 #include "rmpp_abort.h"
 #include "rmpp_account.h"
 #include "rmpp_limits.h"
@@ -16,7 +17,6 @@
 #include "rmpp_send.h"
 #include "rmpp_table.h"
 #include "segbuf.h"
-#include "send.h"
 
 /* Complete messages of a file that still answer what is repeated. */
 #define LINGERING_MAX		1024
@@ -56,7 +56,7 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 		    !umad_rmpp_may_grow(rx, ktime_get_ns(), &victim))
 			ret = -ENOSPC;
 	}
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 	if (victim)
 		umad_rmpp_rx_evicted(victim);
 	return ret;
@@ -69,16 +69,16 @@ static bool keep_request(struct umad_rmpp_rx *rx, ktime_t now)
 	struct umad_txn *txn;
 	ktime_t wait;
 
-	if (!rx->send)
+	if (!rx->req)
 		return true;
-	txn = &rx->send->txn;
+	txn = &rx->req->txn;
 	if (txn->state != UMAD_TXN_WAIT)
 		return false;
 	if (!rx->asked_for || txn->timeout == UMAD_TIMEOUT_INFINITE)
 		return true;
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
 	umad_txn_put_off(&file->txns, txn, now, wait);
-	umad_send_arm(file, now);
+	umad_request_arm(file, now);
 	return true;
 }
 
@@ -97,10 +97,10 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx)
 
 	lockdep_assert_held(&file->lock);
 	/* The requests of an agent that goes away are canceled by its closer. */
-	if (rx->send && wanted)
-		wanted = umad_send_step(rx->send, UMAD_TXN_EV_RESPONSE, 0,
-					ktime_get()) == UMAD_TXN_DELIVER;
-	if (rx->send && wanted)
+	if (rx->req && wanted)
+		wanted = umad_request_step(rx->req, UMAD_TXN_EV_RESPONSE, 0,
+					   ktime_get()) == UMAD_TXN_DELIVER;
+	if (rx->req && wanted)
 		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
 	umad_rmpp_rx_joined(rx);
 	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
@@ -150,7 +150,7 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 {
 	struct umad_file *file = rx->agent->file;
 	struct umad_rmpp_rx *oldest = NULL;
-	struct umad_send *answered = NULL;
+	struct umad_request *answered = NULL;
 	enum rmpp_rx_verdict verdict;
 	ktime_t now = ktime_get();
 	struct umad_agent *agent;
@@ -168,14 +168,14 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 		if (rx->engine.state == RMPP_RX_DONE) {
 			oldest = complete_rx(rx);
 			/* The message lingers: what it has answered need not. */
-			swap(rx->send, answered);
+			swap(rx->req, answered);
 			rx->was_asked = answered;
 		}
 	}
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 
 	if (answered)
-		umad_send_put(answered);
+		umad_request_put(answered);
 	/* Only this thread has to do with it: nobody wanted it. */
 	if (rx->engine.state == RMPP_RX_DONE && rx->msg) {
 		umad_rxq_free(&file->rxq, &rx->msg->msg);
@@ -220,7 +220,7 @@ static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 		umad_rmpp_set_timer(file, &rx->timer,
 				    rmpp_rx_deadline(&rx->engine));
 	}
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 	if (unlisted)
 		umad_rmpp_rx_put(rx);
 }
@@ -282,15 +282,15 @@ static void rx_packet(struct umad_rmpp_rx *rx,
 static bool is_anothers(const struct umad_rmpp_rx *rx,
 			const struct rmpp_packet *packet)
 {
-	struct umad_send *send;
+	struct umad_request *req;
 
-	if (!rx->was_asked && !rx->send)
+	if (!rx->was_asked && !rx->req)
 		return false;
-	send = umad_rmpp_find_request(rx->agent, &rx->key);
-	if (!send || send == rx->send)
+	req = umad_rmpp_find_request(rx->agent, &rx->key);
+	if (!req || req == rx->req)
 		return false;
 	if (packet->seg == 1 ||
-	    (send->rmpp && packet->seg <= send->rmpp->response_window))
+	    (req->rmpp && packet->seg <= req->rmpp->response_window))
 		return true;
 	/* A copy that was on its way: the new sender would get the answer to it. */
 	return rx->was_asked && ktime_get_ns() - rx->engine.progress_at <
@@ -328,8 +328,8 @@ static void timer_run(struct umad_rmpp_timer *timer)
 	enum rmpp_rx_verdict verdict;
 
 	spin_lock(&file->lock);
-	if (rx->send && rx->engine.state == RMPP_RX_JOINING &&
-	    rx->send->txn.state != UMAD_TXN_WAIT)
+	if (rx->req && rx->engine.state == RMPP_RX_JOINING &&
+	    rx->req->txn.state != UMAD_TXN_WAIT)
 		verdict = cancel_late(rx);
 	else
 		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());

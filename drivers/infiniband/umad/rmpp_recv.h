@@ -10,7 +10,7 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 					const struct rmpp_packet *packet,
 					const struct umad_rmpp_key *key,
 					const struct umad_rmpp_timer_ops *ops);
-void umad_rmpp_end_infinite(struct umad_send *send, u8 status);
+void umad_rmpp_end_infinite(struct umad_request *req, u8 status);
 void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_answer_work(struct work_struct *work);
 void umad_rmpp_rx_joined(struct umad_rmpp_rx *rx);

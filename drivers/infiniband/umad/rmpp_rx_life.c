@@ -5,8 +5,8 @@
 
 #include <linux/slab.h>
 #include "ah.h"
+#include "request.h"
 #include "segbuf.h"
-#include "send.h"
 
 /**
  * umad_rx_msg_release() - give a message back
@@ -45,7 +45,7 @@ void umad_rmpp_rx_put(struct umad_rmpp_rx *rx)
 		umad_ah_put(rx->ah);
 	if (rx->msg)
 		umad_rx_msg_release(&rx->msg->msg);
-	if (rx->send)
-		umad_send_put(rx->send);
+	if (rx->req)
+		umad_request_put(rx->req);
 	kfree(rx);
 }

@@ -10,7 +10,7 @@
 #include "rxq.h"
 
 struct umad_rmpp_peer;
-struct umad_send;
+struct umad_request;
 
 /**
  * struct umad_rx_msg - a message for read()
@@ -32,7 +32,7 @@ struct umad_rx_msg {
  * @agent: that it is for; good inside its gate and in ib_core's handlers
  * @agent_node: in &umad_agent.receivers
  * @linger_node: in &umad_rmpp.lingering when complete
- * @send: the request that it answers, with a reference, until it is complete; or
+ * @req: the request that it answers, with a reference, until it is complete; or
  *	NULL. Protected by &umad_file.lock
  * @asked_for: by that request, which no other message answers meanwhile: the bounds
  *	of a peer are not for it; protected by &umad_file.lock
@@ -74,7 +74,7 @@ struct umad_rmpp_rx {
 	struct umad_agent *agent;
 	struct list_head agent_node;
 	struct list_head linger_node;
-	struct umad_send *send;
+	struct umad_request *req;
 	bool asked_for;
 	bool was_asked;
 	struct umad_ah *ah;

@@ -13,11 +13,11 @@
 #include "file.h"
 #include "port.h"
 #include "post.h"
+#include "request.h"
 #include "rmpp_abort.h"
 #include "rmpp_control.h"
 #include "rmpp_match.h"
 #include "segbuf.h"
-#include "send.h"
 #include "trace.h"
 #include "wait_entry.h"
 
@@ -30,31 +30,31 @@
 
 static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
-	struct umad_send *send = umad_post_owner(buf);
-	struct umad_file *file = send->file;
+	struct umad_request *req = umad_post_owner(buf);
+	struct umad_file *file = req->file;
 
 	spin_lock(&file->lock);
-	rmpp_tx_sent(&send->rmpp->engine, ktime_get_ns());
-	umad_send_count_failure(send, status);
+	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
+	umad_request_count_failure(req, status);
 	spin_unlock(&file->lock);
-	umad_rmpp_tx_pump(send);
-	umad_send_unbuild(send, buf);
+	umad_rmpp_tx_pump(req);
+	umad_request_free_mad(req, buf);
 }
 
 /* The same for the wait entry, which does not count as posted any more. */
 static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
-	struct umad_send *send = umad_post_owner(buf);
-	struct umad_file *file = send->file;
+	struct umad_request *req = umad_post_owner(buf);
+	struct umad_file *file = req->file;
 
 	spin_lock(&file->lock);
-	umad_wait_entry_done(send, buf);
-	umad_send_count_failure(send, status);
+	umad_wait_entry_done(req, buf);
+	umad_request_count_failure(req, status);
 	/* The response has overtaken the last ACK, and there was no room for it. */
-	if (send->answer_lost)
-		umad_send_step(send, UMAD_TXN_EV_LOST, status, ktime_get());
-	umad_send_unlock(file);
-	umad_send_unbuild(send, buf);
+	if (req->answer_lost)
+		umad_request_step(req, UMAD_TXN_EV_LOST, status, ktime_get());
+	umad_request_unlock(file);
+	umad_request_free_mad(req, buf);
 }
 
 static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
@@ -88,16 +88,16 @@ static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
  * lost. So the last segment is the wait entry, if there is none; an ACK uses it up,
  * and the turn-around ACK follows it. ib_core does not say when it has left.
  */
-static int post_last(struct umad_send *send, struct ib_mad_send_buf *buf)
+static int post_last(struct umad_request *req, struct ib_mad_send_buf *buf)
 {
-	struct umad_file *file = send->file;
+	struct umad_file *file = req->file;
 	bool waits, full;
 	int ret;
 
 	spin_lock(&file->lock);
 	/* The wait entries are in the device's queue beside what the engine counts. */
-	full = send->waits_posted + send->rmpp->engine.posted > RMPP_TX_POSTED_MAX;
-	waits = !full && umad_wait_entry_attach(send, buf, waiting_done);
+	full = req->waits_posted + req->rmpp->engine.posted > RMPP_TX_POSTED_MAX;
+	waits = !full && umad_wait_entry_attach(req, buf, waiting_done);
 	spin_unlock(&file->lock);
 	if (full)
 		return -ENOBUFS;
@@ -106,29 +106,29 @@ static int post_last(struct umad_send *send, struct ib_mad_send_buf *buf)
 	ret = ib_post_send_mad(buf, NULL);
 	spin_lock(&file->lock);
 	if (!ret)
-		rmpp_tx_sent(&send->rmpp->engine, ktime_get_ns());
-	umad_wait_entry_posted(send, buf, true, ret);
+		rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
+	umad_wait_entry_posted(req, buf, true, ret);
 	spin_unlock(&file->lock);
 	return ret;
 }
 
-static int post_segment(struct umad_send *send, u32 seg)
+static int post_segment(struct umad_request *req, u32 seg)
 {
-	struct umad_rmpp_tx *tx = send->rmpp;
+	struct umad_rmpp_tx *tx = req->rmpp;
 	struct ib_mad_send_buf *buf;
 	int ret;
 
-	buf = umad_send_build(send, tx->head, tx->layout.hdr, tx->mad_size,
-			      UMAD_POST_NOWAIT, segment_done);
+	buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->mad_size,
+				     UMAD_POST_NOWAIT, segment_done);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	fill_segment(tx, seg, buf->mad);
 	if (seg == tx->engine.segs)
-		ret = post_last(send, buf);
+		ret = post_last(req, buf);
 	else
 		ret = ib_post_send_mad(buf, NULL);
 	if (ret)
-		umad_send_unbuild(send, buf);
+		umad_request_free_mad(req, buf);
 	else
 		WRITE_ONCE(tx->taken, true);
 	return ret;
@@ -136,17 +136,17 @@ static int post_segment(struct umad_send *send, u32 seg)
 
 /**
  * umad_rmpp_tx_pump() - hand to ib_core what may be sent now
- * @send: with a message; inside the agent's gate, or in a handler of ib_core;
+ * @req: with a message; inside the agent's gate, or in a handler of ib_core;
  *	the caller has a reference
  *
  * One thread at a time does it, so that segments leave in order; what another
  * finds to be done meanwhile is left to it.
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_tx_pump(struct umad_send *send)
+void umad_rmpp_tx_pump(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = send->rmpp;
-	struct umad_file *file = send->file;
+	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_file *file = req->file;
 	unsigned int budget = PUMP_MAX;
 	u32 seg, resent;
 
@@ -158,12 +158,12 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 	resent = tx->engine.resent;
 	while (tx->again && budget) {
 		tx->again = false;
-		while (budget && umad_rmpp_tx_is_active(send) &&
+		while (budget && umad_rmpp_tx_is_active(req) &&
 		       (seg = rmpp_tx_next(&tx->engine, ktime_get_ns()))) {
 			budget--;
 			spin_unlock(&file->lock);
 			cond_resched();
-			if (post_segment(send, seg)) {
+			if (post_segment(req, seg)) {
 				umad_stat_inc(&file->port->stats,
 					      UMAD_STAT_SEND_FAILED);
 				spin_lock(&file->lock);
@@ -176,8 +176,8 @@ void umad_rmpp_tx_pump(struct umad_send *send)
 	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RETRANSMITTED,
 		      tx->engine.resent - resent);
 	tx->pumping = false;
-	if (budget || !umad_rmpp_tx_is_active(send))
-		umad_rmpp_tx_arm(send);
+	if (budget || !umad_rmpp_tx_is_active(req))
+		umad_rmpp_tx_arm(req);
 	else
 		umad_rmpp_set_timer(file, &tx->timer, ktime_get_ns());
 out:
@@ -185,7 +185,7 @@ out:
 }
 
 /* An answer to the receiver's packets, or to its silence. */
-static void post_abort(struct umad_send *send, u8 status)
+static void post_abort(struct umad_request *req, u8 status)
 {
 	const struct rmpp_packet packet = {
 		.version = IB_MGMT_RMPP_VERSION,
@@ -193,93 +193,93 @@ static void post_abort(struct umad_send *send, u8 status)
 		.status = status,
 	};
 
-	umad_rmpp_post_control(send->agent->core, send->ah, &send->hdr,
-			       umad_rmpp_tx_mad(send->rmpp), &packet, NULL,
+	umad_rmpp_post_control(req->agent->core, req->ah, &req->hdr,
+			       umad_rmpp_tx_mad(req->rmpp), &packet, NULL,
 			       NULL);
 }
 
 /* The receiver has it all: the caller's timeout runs, for the response. */
-static void wait_for_response(struct umad_send *send, ktime_t now)
+static void wait_for_response(struct umad_request *req, ktime_t now)
 {
-	struct umad_txn *txn = &send->txn;
+	struct umad_txn *txn = &req->txn;
 
-	umad_txn_wait_until(&send->file->txns, txn,
+	umad_txn_wait_until(&req->file->txns, txn,
 			    txn->timeout == UMAD_TIMEOUT_INFINITE ? KTIME_MAX :
 			    ktime_add(now, txn->timeout));
-	umad_send_arm(send->file, now);
+	umad_request_arm(req->file, now);
 }
 
-static void acked(struct umad_send *send, ktime_t now)
+static void acked(struct umad_request *req, ktime_t now)
 {
-	struct umad_stats *stats = &send->file->port->stats;
+	struct umad_stats *stats = &req->file->port->stats;
 
 	umad_stat_inc(stats, UMAD_STAT_RMPP_SENT);
-	if (send->txn.state == UMAD_TXN_WAIT) {
-		wait_for_response(send, now);
+	if (req->txn.state == UMAD_TXN_WAIT) {
+		wait_for_response(req, now);
 		return;
 	}
 	umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
-	umad_send_step(send, UMAD_TXN_EV_SENT, 0, now);
+	umad_request_step(req, UMAD_TXN_EV_SENT, 0, now);
 }
 
 /* The engine has taken an event: see to its end, or to what it sends next. */
-static void settle(struct umad_send *send)
+static void settle(struct umad_request *req)
 {
 	bool turn = false, abort = false;
-	struct umad_rmpp_tx *tx = send->rmpp;
-	struct umad_file *file = send->file;
+	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_file *file = req->file;
 	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
-	if (umad_rmpp_tx_is_active(send) && !tx->settled &&
+	if (umad_rmpp_tx_is_active(req) && !tx->settled &&
 	    tx->engine.state == RMPP_TX_ACKED) {
 		tx->settled = true;
 		tx->response_window = umad_rmpp_window_offer(file->port,
 							     ktime_to_ns(now));
-		acked(send, now);
-		turn = send->txn.state == UMAD_TXN_WAIT;
-	} else if (umad_rmpp_tx_is_active(send) && !tx->settled &&
+		acked(req, now);
+		turn = req->txn.state == UMAD_TXN_WAIT;
+	} else if (umad_rmpp_tx_is_active(req) && !tx->settled &&
 		   tx->engine.state == RMPP_TX_FAILED) {
 		tx->settled = true;
 		abort = rmpp_tx_must_abort(&tx->engine);
 		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
-		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED,
-			       tx->engine.status, now);
+		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED,
+				  tx->engine.status, now);
 	}
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 
 	if (turn)
-		umad_rmpp_turn_around(send);
+		umad_rmpp_turn_around(req);
 	if (abort)
-		post_abort(send, tx->engine.status);
+		post_abort(req, tx->engine.status);
 	/* Sends what is next, or takes the timer away. */
-	umad_rmpp_tx_pump(send);
+	umad_rmpp_tx_pump(req);
 }
 
 /* The engine's deadline has come, or what has timed out has a turn. */
-static void tx_timer(struct umad_send *send)
+static void tx_timer(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = send->rmpp;
+	struct umad_rmpp_tx *tx = req->rmpp;
 	bool turn = false;
 	u64 now;
 
-	spin_lock(&send->file->lock);
+	spin_lock(&req->file->lock);
 	now = ktime_get_ns();
 	rmpp_tx_timer(&tx->engine, now);
 	if (now >= tx->turn_at) {
 		tx->turn_at = U64_MAX;
-		turn = umad_rmpp_wants_turn(send);
+		turn = umad_rmpp_wants_turn(req);
 	}
-	spin_unlock(&send->file->lock);
+	spin_unlock(&req->file->lock);
 	if (turn)
-		umad_rmpp_turn_around(send);
-	settle(send);
+		umad_rmpp_turn_around(req);
+	settle(req);
 }
 
 /* The message that a packet of its receiver's is about, with a reference. */
-static struct umad_send *find_send(struct umad_agent *agent,
-				   const struct ib_mad_hdr *mad,
-				   const struct umad_rmpp_key *from)
+static struct umad_request *find_send(struct umad_agent *agent,
+				      const struct ib_mad_hdr *mad,
+				      const struct umad_rmpp_key *from)
 {
 	const struct umad_txn_key key = {
 		.tid = mad->tid,
@@ -287,14 +287,14 @@ static struct umad_send *find_send(struct umad_agent *agent,
 		/* Its receiver has turned the bit (IBA 13.6.2). */
 		.response = !ib_response_mad(mad),
 	};
-	struct umad_send *send;
+	struct umad_request *req;
 
 	lockdep_assert_held(&agent->file->lock);
-	send = umad_rmpp_find_send(agent, &key, from);
-	if (!send || !send->rmpp)
+	req = umad_rmpp_find_outstanding(agent, &key, from);
+	if (!req || !req->rmpp)
 		return NULL;
-	umad_send_get(send);
-	return send;
+	umad_request_get(req);
+	return req;
 }
 
 /**
@@ -315,16 +315,16 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 	bool turn = false;
 	struct umad_rmpp_tx *tx;
 	struct umad_rmpp_key from;
-	struct umad_send *send;
+	struct umad_request *req;
 
 	umad_rmpp_key_of(&from, agent, rwc);
 	spin_lock(&file->lock);
-	send = find_send(agent, mad, &from);
-	if (!send) {
+	req = find_send(agent, mad, &from);
+	if (!req) {
 		spin_unlock(&file->lock);
 		return false;
 	}
-	tx = send->rmpp;
+	tx = req->rmpp;
 	if (tx->engine.state == RMPP_TX_ACKED && !tx->settled) {
 		/* Another thread is about to see to it. */
 	} else if (tx->engine.state != RMPP_TX_ACKED) {
@@ -334,7 +334,7 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 		 * They have not seen our turn-around ACK; or an old one came
 		 * late, and ib_core took it for the response.
 		 */
-		turn = packet->seg == tx->engine.segs || !send->waiting;
+		turn = packet->seg == tx->engine.segs || !req->waiting;
 	} else if (packet->type == IB_MGMT_RMPP_TYPE_STOP ||
 		   packet->type == IB_MGMT_RMPP_TYPE_ABORT) {
 		/* They have it, and will not answer it. */
@@ -342,90 +342,90 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 				    RMPP_REASON_STOPPED : RMPP_REASON_ABORTED;
 		tx->engine.status = packet->status;
 		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
-		umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, packet->status,
-			       ktime_get());
+		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, packet->status,
+				  ktime_get());
 	}
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 
 	if (turn)
-		umad_rmpp_turn_around(send);
-	settle(send);
-	umad_send_put(send);
+		umad_rmpp_turn_around(req);
+	settle(req);
+	umad_request_put(req);
 	return true;
 }
 
 /**
  * umad_rmpp_tx_answered() - a response has begun, so the request has arrived
- * @send: with a message or without; in a handler of ib_core; the caller has a
+ * @req: with a message or without; in a handler of ib_core; the caller has a
  *	reference
  *
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_tx_answered(struct umad_send *send)
+void umad_rmpp_tx_answered(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = send->rmpp;
+	struct umad_rmpp_tx *tx = req->rmpp;
 
 	if (!tx)
 		return;
-	spin_lock(&send->file->lock);
+	spin_lock(&req->file->lock);
 	tx->answered = true;
-	if (umad_rmpp_tx_is_active(send) && tx->engine.state == RMPP_TX_SENDING &&
-	    send->txn.state == UMAD_TXN_WAIT) {
+	if (umad_rmpp_tx_is_active(req) && tx->engine.state == RMPP_TX_SENDING &&
+	    req->txn.state == UMAD_TXN_WAIT) {
 		tx->engine.state = RMPP_TX_ACKED;
 		tx->settled = true;
-		umad_stat_inc(&send->file->port->stats, UMAD_STAT_RMPP_SENT);
-		wait_for_response(send, ktime_get());
+		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
+		wait_for_response(req, ktime_get());
 	}
-	spin_unlock(&send->file->lock);
-	umad_rmpp_tx_pump(send);
+	spin_unlock(&req->file->lock);
+	umad_rmpp_tx_pump(req);
 }
 
 /* Its engine is to be called, unless that has to wait for a turn. */
-static bool tx_is_due(struct umad_send *send, ktime_t now)
+static bool tx_is_due(struct umad_request *req, ktime_t now)
 {
-	struct rmpp_tx *tx = &send->rmpp->engine;
+	struct rmpp_tx *tx = &req->rmpp->engine;
 	u64 give_up;
 
 	/* One that has ended is about to be freed. */
-	if (!umad_rmpp_tx_is_active(send))
+	if (!umad_rmpp_tx_is_active(req))
 		return true;
-	if (!umad_again_waits(&send->in_line) &&
+	if (!umad_again_waits(&req->in_line) &&
 	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))
-		umad_send_again(send, now);
-	if (!umad_again_waits(&send->in_line) || tx->state != RMPP_TX_SENDING)
+		umad_request_again(req, now);
+	if (!umad_again_waits(&req->in_line) || tx->state != RMPP_TX_SENDING)
 		return true;
 	/*
 	 * Waiting for its turn is no silence of its receiver's; but there is an end
 	 * to it, or the line of one that never answers has none.
 	 */
-	give_up = rmpp_tx_wait_deadline(tx, ktime_to_ns(send->again_since));
+	give_up = rmpp_tx_wait_deadline(tx, ktime_to_ns(req->again_since));
 	if (ktime_to_ns(now) >= give_up)
 		return true;
-	umad_rmpp_set_timer(send->file, &send->rmpp->timer, give_up);
+	umad_rmpp_set_timer(req->file, &req->rmpp->timer, give_up);
 	return false;
 }
 
-static struct umad_send *timer_send(struct umad_rmpp_timer *timer)
+static struct umad_request *timer_send(struct umad_rmpp_timer *timer)
 {
-	return container_of(timer, struct umad_rmpp_tx, timer)->send;
+	return container_of(timer, struct umad_rmpp_tx, timer)->req;
 }
 
 static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now)
 {
-	struct umad_send *send = timer_send(timer);
+	struct umad_request *req = timer_send(timer);
 
-	if (!tx_is_due(send, now) || !umad_gate_enter(&send->agent->gate))
+	if (!tx_is_due(req, now) || !umad_gate_enter(&req->agent->gate))
 		return NULL;
-	umad_send_get(send);
-	return send->agent;
+	umad_request_get(req);
+	return req->agent;
 }
 
 static void timer_run(struct umad_rmpp_timer *timer)
 {
-	struct umad_send *send = timer_send(timer);
+	struct umad_request *req = timer_send(timer);
 
-	tx_timer(send);
-	umad_send_put(send);
+	tx_timer(req);
+	umad_request_put(req);
 }
 
 static const struct umad_rmpp_timer_ops timer_ops = {
@@ -433,47 +433,47 @@ static const struct umad_rmpp_timer_ops timer_ops = {
 	.run = timer_run,
 };
 
-static void take_turn(struct umad_send *send, ktime_t now)
+static void take_turn(struct umad_request *req, ktime_t now)
 {
-	rmpp_tx_waited(&send->rmpp->engine, ktime_to_ns(send->again_since),
+	rmpp_tx_waited(&req->rmpp->engine, ktime_to_ns(req->again_since),
 		       ktime_to_ns(now));
 	/* It may be two segments, and the last one does not say when it has left. */
-	umad_pace_unknown(&send->file->port->pace, now);
+	umad_pace_unknown(&req->file->port->pace, now);
 }
 
 /* Why it was not delivered: &enum rmpp_reason, the RMPPStatus. */
-static void describe(const struct umad_send *send, u8 *reserved)
+static void describe(const struct umad_request *req, u8 *reserved)
 {
-	reserved[0] = send->rmpp->engine.reason;
-	reserved[1] = send->rmpp->engine.status;
+	reserved[0] = req->rmpp->engine.reason;
+	reserved[1] = req->rmpp->engine.status;
 }
 
-static void stop(struct umad_send *send)
+static void stop(struct umad_request *req)
 {
-	umad_rmpp_set_timer(send->file, &send->rmpp->timer, U64_MAX);
+	umad_rmpp_set_timer(req->file, &req->rmpp->timer, U64_MAX);
 }
 
 /* Tell the receiver that no more will come. */
-static void canceled(struct umad_send *send)
+static void canceled(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = send->rmpp;
+	struct umad_rmpp_tx *tx = req->rmpp;
 	bool tell;
 
-	spin_lock(&send->file->lock);
+	spin_lock(&req->file->lock);
 	/* The receiver knows of it only if ib_core has let a segment pass. */
 	tell = READ_ONCE(tx->taken) && tx->engine.state == RMPP_TX_SENDING;
-	spin_unlock(&send->file->lock);
+	spin_unlock(&req->file->lock);
 	if (tell)
-		umad_rmpp_post_abort(send->agent, send->ah, &send->hdr,
+		umad_rmpp_post_abort(req->agent, req->ah, &req->hdr,
 				     umad_rmpp_tx_mad(tx));
 }
 
-static void release(struct umad_send *send)
+static void release(struct umad_request *req)
 {
-	umad_rmpp_tx_free(send->rmpp);
+	umad_rmpp_tx_free(req->rmpp);
 }
 
-static const struct umad_send_ops message_ops = {
+static const struct umad_request_ops message_ops = {
 	.wants_turn = umad_rmpp_tx_is_active,
 	.take_turn = take_turn,
 	.retransmit = tx_timer,
@@ -486,15 +486,15 @@ static const struct umad_send_ops message_ops = {
 };
 
 /* Set up the engine of a message that nobody else knows yet. */
-static void start(struct umad_send *send)
+static void start(struct umad_request *req)
 {
-	const struct ib_user_mad_hdr *hdr = &send->hdr;
-	struct umad_port *port = send->file->port;
-	struct umad_rmpp_tx *tx = send->rmpp;
+	const struct ib_user_mad_hdr *hdr = &req->hdr;
+	struct umad_port *port = req->file->port;
+	struct umad_rmpp_tx *tx = req->rmpp;
 	struct ib_mad_hdr *mad = umad_rmpp_tx_mad(tx);
 	u32 window = 1, segs;
 
-	tx->send = send;
+	tx->req = req;
 	tx->timer.ops = &timer_ops;
 	tx->mad_size = sizeof(struct ib_mad);
 	if (rdma_cap_opa_mad(port->ib_dev, port->port_num) &&
@@ -504,7 +504,7 @@ static void start(struct umad_send *send)
 	segs = rmpp_segments(&tx->layout, tx->data_len);
 	/* The answer of a double-sided transfer begins with their window. */
 	if (ib_response_mad(mad))
-		window = umad_rmpp_rx_reply_window(send->agent, hdr, mad);
+		window = umad_rmpp_rx_reply_window(req->agent, hdr, mad);
 	rmpp_tx_init(&tx->engine, segs, window, hdr->timeout_ms, hdr->retries,
 		     ktime_get_ns());
 }
@@ -513,29 +513,29 @@ static int send_message(struct umad_agent *agent,
 			const struct ib_user_mad_hdr *hdr,
 			struct umad_rmpp_tx *tx)
 {
-	struct umad_send *send;
+	struct umad_request *req;
 	int ret;
 
 	/* The id may have come to another agent since the program's write. */
-	send = ERR_PTR(-EINVAL);
+	req = ERR_PTR(-EINVAL);
 	if (agent->kernel_rmpp)
-		send = umad_send_create(agent, &message_ops, hdr,
-					umad_rmpp_tx_mad(tx));
-	if (IS_ERR(send)) {
+		req = umad_request_create(agent, &message_ops, hdr,
+					  umad_rmpp_tx_mad(tx));
+	if (IS_ERR(req)) {
 		umad_rmpp_tx_free(tx);
-		return PTR_ERR(send);
+		return PTR_ERR(req);
 	}
-	send->rmpp = tx;
-	send->txn.no_deadline = true;
-	start(send);
-	ret = umad_send_enter(send, NULL, NULL, true);
+	req->rmpp = tx;
+	req->txn.no_deadline = true;
+	start(req);
+	ret = umad_request_insert(req, NULL, NULL, true);
 	if (ret) {
-		umad_send_put(send);
+		umad_request_put(req);
 		return ret;
 	}
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_SEND_POSTED);
-	umad_rmpp_tx_pump(send);
-	umad_send_put(send);
+	umad_rmpp_tx_pump(req);
+	umad_request_put(req);
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 #include "file.h"
 #include "port.h"
 #include "post.h"
-#include "send.h"
+#include "request.h"
 #include "wait_entry.h"
 
 /* One that could not be posted is tried again after so long. */
@@ -24,26 +24,26 @@
 
 /**
  * umad_rmpp_wants_turn() - is a turn-around ACK due because there is no wait entry?
- * @send: with a message
+ * @req: with a message
  *
  * A response may come, and ib_core would drop it.
  * Context: process, &umad_file.lock held.
  * Return: true if so.
  */
-bool umad_rmpp_wants_turn(const struct umad_send *send)
+bool umad_rmpp_wants_turn(const struct umad_request *req)
 {
-	return umad_rmpp_tx_is_active(send) && send->txn.state == UMAD_TXN_WAIT &&
-	       !send->waiting && !send->rmpp->answered;
+	return umad_rmpp_tx_is_active(req) && req->txn.state == UMAD_TXN_WAIT &&
+	       !req->waiting && !req->rmpp->answered;
 }
 
 /* One has left ib_core. True: the next was put off, and is due. */
-static bool next_is_due(struct umad_send *send)
+static bool next_is_due(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = send->rmpp;
+	struct umad_rmpp_tx *tx = req->rmpp;
 
-	lockdep_assert_held(&send->file->lock);
+	lockdep_assert_held(&req->file->lock);
 	tx->turns--;
-	if (tx->turn_at == U64_MAX || !umad_rmpp_wants_turn(send))
+	if (tx->turn_at == U64_MAX || !umad_rmpp_wants_turn(req))
 		return false;
 	tx->turn_at = U64_MAX;
 	return true;
@@ -52,19 +52,19 @@ static bool next_is_due(struct umad_send *send)
 static void turn_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 		       bool waited)
 {
-	struct umad_send *send = umad_post_owner(buf);
-	struct umad_file *file = send->file;
+	struct umad_request *req = umad_post_owner(buf);
+	struct umad_file *file = req->file;
 	bool turn;
 
 	spin_lock(&file->lock);
-	umad_send_count_failure(send, status);
-	if (waited && umad_wait_entry_done(send, buf))
-		umad_send_wait_ended(send, status);
-	turn = next_is_due(send);
-	umad_send_unlock(file);
+	umad_request_count_failure(req, status);
+	if (waited && umad_wait_entry_done(req, buf))
+		umad_request_wait_ended(req, status);
+	turn = next_is_due(req);
+	umad_request_unlock(file);
 	if (turn)
-		umad_rmpp_turn_around(send);
-	umad_send_unbuild(send, buf);
+		umad_rmpp_turn_around(req);
+	umad_request_free_mad(req, buf);
 }
 
 static void turn_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
@@ -77,45 +77,45 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	turn_ended(buf, status, true);
 }
 
-static int post_turn(struct umad_send *send, const struct rmpp_packet *packet)
+static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
 {
-	struct umad_rmpp_tx *tx = send->rmpp;
-	struct umad_file *file = send->file;
+	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_file *file = req->file;
 	struct ib_mad_send_buf *buf;
 	bool waits;
 	int ret;
 
-	buf = umad_send_build(send, tx->head, tx->layout.hdr, tx->layout.hdr,
-			      UMAD_POST_NOWAIT, turn_done);
+	buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->layout.hdr,
+				     UMAD_POST_NOWAIT, turn_done);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	rmpp_format(buf->mad, packet);
 	spin_lock(&file->lock);
-	waits = umad_wait_entry_attach(send, buf, waiting_done);
+	waits = umad_wait_entry_attach(req, buf, waiting_done);
 	spin_unlock(&file->lock);
 
 	ret = ib_post_send_mad(buf, NULL);
 	spin_lock(&file->lock);
-	umad_wait_entry_posted(send, buf, waits, ret);
+	umad_wait_entry_posted(req, buf, waits, ret);
 	spin_unlock(&file->lock);
 	if (ret)
-		umad_send_unbuild(send, buf);
+		umad_request_free_mad(req, buf);
 	return ret;
 }
 
 /**
  * umad_rmpp_turn_around() - now they send and we receive (IBA 13.6.6.3)
- * @send: with a message that is acknowledged; inside the agent's gate, or in a handler
+ * @req: with a message that is acknowledged; inside the agent's gate, or in a handler
  *	of ib_core; the caller has a reference
  *
  * The ACK stays in ib_core to catch a response of one MAD, if nothing does. If it could
  * not be posted, it is again: without a deadline nothing else would make that good.
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_turn_around(struct umad_send *send)
+void umad_rmpp_turn_around(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = send->rmpp;
-	struct umad_file *file = send->file;
+	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_file *file = req->file;
 	const struct rmpp_packet packet = {
 		.version = IB_MGMT_RMPP_VERSION,
 		.type = IB_MGMT_RMPP_TYPE_ACK,
@@ -124,37 +124,37 @@ void umad_rmpp_turn_around(struct umad_send *send)
 	bool post;
 
 	spin_lock(&file->lock);
-	post = tx->turns < (send->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX) &&
-	       !umad_wait_entry_is_full(send);
+	post = tx->turns < (req->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX) &&
+	       !umad_wait_entry_is_full(req);
 	tx->turns += post;
 	spin_unlock(&file->lock);
-	if (post && !post_turn(send, &packet))
+	if (post && !post_turn(req, &packet))
 		return;
 
 	spin_lock(&file->lock);
 	tx->turns -= post;
 	if (post)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
-	if (umad_rmpp_wants_turn(send)) {
+	if (umad_rmpp_wants_turn(req)) {
 		tx->turn_at = ktime_get_ns() + TURN_AGAIN;
-		umad_rmpp_tx_arm(send);
+		umad_rmpp_tx_arm(req);
 	}
 	spin_unlock(&file->lock);
 }
 
 /**
  * umad_rmpp_tx_turn_again() - its wait entry was used up by what is not the response
- * @send: with a message; in a handler of ib_core; the caller has a reference
+ * @req: with a message; in a handler of ib_core; the caller has a reference
  *
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_tx_turn_again(struct umad_send *send)
+void umad_rmpp_tx_turn_again(struct umad_request *req)
 {
 	bool turn;
 
-	spin_lock(&send->file->lock);
-	turn = send->rmpp->settled && umad_rmpp_wants_turn(send);
-	spin_unlock(&send->file->lock);
+	spin_lock(&req->file->lock);
+	turn = req->rmpp->settled && umad_rmpp_wants_turn(req);
+	spin_unlock(&req->file->lock);
 	if (turn)
-		umad_rmpp_turn_around(send);
+		umad_rmpp_turn_around(req);
 }

@@ -12,9 +12,9 @@
 #include <rdma/ib_mad.h>
 #include "agent.h"
 #include "hdr.h"
+#include "request.h"
 #include "rmpp_dest.h"
 #include "segbuf.h"
-#include "send.h"
 
 /**
  * umad_rmpp_tx_create() - a message that a program has written
@@ -113,32 +113,32 @@ struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx)
 
 /**
  * umad_rmpp_tx_is_active() - is its message still to be sent?
- * @send: with a message
+ * @req: with a message
  *
  * Context: process, &umad_file.lock held.
  * Return: false when its transaction has ended, or its agent ends.
  */
-bool umad_rmpp_tx_is_active(const struct umad_send *send)
+bool umad_rmpp_tx_is_active(const struct umad_request *req)
 {
-	return !send->agent->dying && (send->txn.state == UMAD_TXN_WAIT ||
-				       send->txn.state == UMAD_TXN_SEND);
+	return !req->agent->dying && (req->txn.state == UMAD_TXN_WAIT ||
+				      req->txn.state == UMAD_TXN_SEND);
 }
 
 /* When its timer is to run next. */
-static u64 next_deadline(const struct umad_send *send)
+static u64 next_deadline(const struct umad_request *req)
 {
-	if (!umad_rmpp_tx_is_active(send))
+	if (!umad_rmpp_tx_is_active(req))
 		return U64_MAX;
-	return min(rmpp_tx_deadline(&send->rmpp->engine), send->rmpp->turn_at);
+	return min(rmpp_tx_deadline(&req->rmpp->engine), req->rmpp->turn_at);
 }
 
 /**
  * umad_rmpp_tx_arm() - have the timer run when something is to be done next
- * @send: with a message
+ * @req: with a message
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_tx_arm(struct umad_send *send)
+void umad_rmpp_tx_arm(struct umad_request *req)
 {
-	umad_rmpp_set_timer(send->file, &send->rmpp->timer, next_deadline(send));
+	umad_rmpp_set_timer(req->file, &req->rmpp->timer, next_deadline(req));
 }

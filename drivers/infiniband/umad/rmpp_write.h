@@ -8,13 +8,13 @@
 
 struct umad_rmpp_dest;
 struct umad_segbuf;
-struct umad_send;
+struct umad_request;
 
 /**
  * struct umad_rmpp_tx - a message being sent
  * @engine: protected by &umad_file.lock
  * @timer: protected by &umad_file.lock
- * @send: whose message it is, constant once posted
+ * @req: whose message it is, constant once posted
  * @layout: how it is cut, constant once posted
  * @head: what stands before the data of each segment, constant once posted
  * @file: that is charged for it, constant
@@ -37,7 +37,7 @@ struct umad_send;
 struct umad_rmpp_tx {
 	struct rmpp_tx engine;
 	struct umad_rmpp_timer timer;
-	struct umad_send *send;
+	struct umad_request *req;
 	struct rmpp_layout layout;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct umad_file *file;
@@ -62,7 +62,7 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
 					 const void __user *mad, size_t len);
 void umad_rmpp_tx_free(struct umad_rmpp_tx *tx);
 struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx);
-void umad_rmpp_tx_arm(struct umad_send *send);
-bool umad_rmpp_tx_is_active(const struct umad_send *send);
+void umad_rmpp_tx_arm(struct umad_request *req);
+bool umad_rmpp_tx_is_active(const struct umad_request *req);
 
 #endif /* UMAD_RMPP_WRITE_H */

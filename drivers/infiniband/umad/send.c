@@ -12,6 +12,7 @@
 #include "hdr.h"
 #include "port.h"
 #include "post.h"
+#include "request.h"
 #include "trace.h"
 #include "wait_entry.h"
 
@@ -24,59 +25,59 @@
 #define REARMS_MAX	64
 
 /* Of a further attempt: it has left, or failed; the time of the next runs. */
-static void attempt_done(struct umad_send *send)
+static void attempt_done(struct umad_request *req)
 {
-	struct umad_file *file = send->file;
+	struct umad_file *file = req->file;
 	ktime_t now = ktime_get();
 
 	lockdep_assert_held(&file->lock);
-	if (send->again)
+	if (req->again)
 		file->again.in_flight--;
-	send->again = NULL;
-	umad_txn_attempt_done(&file->txns, &send->txn, now);
-	umad_send_arm(file, now);
+	req->again = NULL;
+	umad_txn_attempt_done(&file->txns, &req->txn, now);
+	umad_request_arm(file, now);
 	umad_again_arm(&file->again, now);
 }
 
 /* Of a further one: it has its turn, waits for that, or for an earlier attempt. */
-static bool attempt_follows(const struct umad_send *send)
+static bool attempt_follows(const struct umad_request *req)
 {
-	return umad_again_waits(&send->in_line) || send->has_turn ||
-	       send->postponed;
+	return umad_again_waits(&req->in_line) || req->has_turn ||
+	       req->postponed;
 }
 
 /* ib_core has done with an attempt; @waited: it was the wait entry, or had been. */
 static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 			  bool waited)
 {
-	struct umad_send *send = umad_post_owner(buf);
-	struct umad_file *file = send->file;
+	struct umad_request *req = umad_post_owner(buf);
+	struct umad_file *file = req->file;
 	bool ok = status == IB_WC_SUCCESS;
 	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
-	umad_send_count_failure(send, status);
-	if ((waited && umad_wait_entry_done(send, buf)) ||
-	    send->txn.state == UMAD_TXN_SEND) {
-		if (ok && send->txn.state == UMAD_TXN_SEND)
+	umad_request_count_failure(req, status);
+	if ((waited && umad_wait_entry_done(req, buf)) ||
+	    req->txn.state == UMAD_TXN_SEND) {
+		if (ok && req->txn.state == UMAD_TXN_SEND)
 			umad_stat_inc(&file->port->stats,
 				      UMAD_STAT_SEND_COMPLETED);
 		/* Waiting for its turn, a request is not at its last attempt. */
-		if (ok || !attempt_follows(send))
-			umad_send_wait_ended(send, status);
+		if (ok || !attempt_follows(req))
+			umad_request_wait_ended(req, status);
 	}
-	if (send->again == buf) {
+	if (req->again == buf) {
 		umad_pace_took(&file->port->pace,
-			       ktime_to_ns(ktime_sub(now, send->again_since)));
-		attempt_done(send);
+			       ktime_to_ns(ktime_sub(now, req->again_since)));
+		attempt_done(req);
 	}
-	if (send->postponed && !umad_wait_entry_is_full(send)) {
-		send->postponed = false;
-		if (send->txn.state == UMAD_TXN_WAIT)
-			umad_send_again(send, now);
+	if (req->postponed && !umad_wait_entry_is_full(req)) {
+		req->postponed = false;
+		if (req->txn.state == UMAD_TXN_WAIT)
+			umad_request_again(req, now);
 	}
-	umad_send_unlock(file);
-	umad_send_unbuild(send, buf);
+	umad_request_unlock(file);
+	umad_request_free_mad(req, buf);
 }
 
 static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
@@ -93,125 +94,125 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
  * It has no wait entry: another copy is to be one, when it has a turn. But a peer may
  * answer each copy so that the wait entry is used up again.
  */
-static bool rearm(struct umad_send *send)
+static bool rearm(struct umad_request *req)
 {
-	lockdep_assert_held(&send->file->lock);
-	send->rearm = send->mad && send->rearms++ < REARMS_MAX;
-	if (send->rearm && !attempt_follows(send))
-		umad_send_again(send, ktime_get());
-	return send->rearm;
+	lockdep_assert_held(&req->file->lock);
+	req->rearm = req->mad && req->rearms++ < REARMS_MAX;
+	if (req->rearm && !attempt_follows(req))
+		umad_request_again(req, ktime_get());
+	return req->rearm;
 }
 
 /* What was to take the place of the wait entry has not: once more, or never. */
-static void not_rearmed(struct umad_send *send)
+static void not_rearmed(struct umad_request *req)
 {
-	if (send->txn.state != UMAD_TXN_WAIT || send->waiting || rearm(send) ||
-	    send->txn.timeout != UMAD_TIMEOUT_INFINITE)
+	if (req->txn.state != UMAD_TXN_WAIT || req->waiting || rearm(req) ||
+	    req->txn.timeout != UMAD_TIMEOUT_INFINITE)
 		return;
-	umad_send_step(send, UMAD_TXN_EV_UNDELIVERED, 0, ktime_get());
+	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, ktime_get());
 }
 
 /*
  * What becomes of a further attempt, which is the wait entry if there is none. False:
  * it is not posted, as it is not wanted any more, or has to wait for an earlier one.
  */
-static bool enter_attempt(struct umad_send *send, struct ib_mad_send_buf *buf,
+static bool enter_attempt(struct umad_request *req, struct ib_mad_send_buf *buf,
 			  bool *attached)
 {
-	struct umad_file *file = send->file;
+	struct umad_file *file = req->file;
 	ktime_t now = ktime_get();
 
 	lockdep_assert_held(&file->lock);
-	send->has_turn = false;
-	if (send->txn.state != UMAD_TXN_WAIT)
+	req->has_turn = false;
+	if (req->txn.state != UMAD_TXN_WAIT)
 		return false;
-	*attached = umad_wait_entry_attach(send, buf, waiting_done);
+	*attached = umad_wait_entry_attach(req, buf, waiting_done);
 	if (*attached) {
-		send->rearm = false;
+		req->rearm = false;
 		/* ib_core does not say when it has left. */
 		umad_pace_unknown(&file->port->pace, now);
-		if (!send->again)
-			attempt_done(send);
+		if (!req->again)
+			attempt_done(req);
 		return true;
 	}
-	send->postponed = umad_wait_entry_is_full(send);
-	if (send->postponed || send->again)
+	req->postponed = umad_wait_entry_is_full(req);
+	if (req->postponed || req->again)
 		return false;
 	file->again.in_flight++;
-	send->again = buf;
-	send->again_since = now;
+	req->again = buf;
+	req->again_since = now;
 	return true;
 }
 
 /* An attempt that could not be made, or was not taken by ib_core. */
-static void attempt_failed(struct umad_send *send, struct ib_mad_send_buf *buf,
+static void attempt_failed(struct umad_request *req, struct ib_mad_send_buf *buf,
 			   bool attached, int err)
 {
-	struct umad_file *file = send->file;
+	struct umad_file *file = req->file;
 
 	spin_lock(&file->lock);
 	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
-	send->has_turn = false;
+	req->has_turn = false;
 	if (buf)
-		umad_wait_entry_posted(send, buf, attached, err);
+		umad_wait_entry_posted(req, buf, attached, err);
 	/* Not made: done, unless an earlier one is in flight, whose end does it. */
-	if (send->again == buf)
-		attempt_done(send);
-	if (send->rearm || attached)
-		not_rearmed(send);
-	umad_send_unlock(file);
+	if (req->again == buf)
+		attempt_done(req);
+	if (req->rearm || attached)
+		not_rearmed(req);
+	umad_request_unlock(file);
 }
 
 /* A further attempt. What fails here is made good by the next, or by the deadline. */
-static void retransmit(struct umad_send *send)
+static void retransmit(struct umad_request *req)
 {
-	struct umad_file *file = send->file;
+	struct umad_file *file = req->file;
 	bool attached = false, post;
 	struct ib_mad_send_buf *buf;
 	int ret;
 
-	buf = umad_send_build(send, send->mad, send->mad_len, send->mad_len,
-			      UMAD_POST_NOWAIT, send_done);
+	buf = umad_request_build_mad(req, req->mad, req->mad_len, req->mad_len,
+				     UMAD_POST_NOWAIT, send_done);
 	if (IS_ERR(buf)) {
-		attempt_failed(send, NULL, false, PTR_ERR(buf));
+		attempt_failed(req, NULL, false, PTR_ERR(buf));
 		return;
 	}
 	spin_lock(&file->lock);
-	post = enter_attempt(send, buf, &attached);
+	post = enter_attempt(req, buf, &attached);
 	spin_unlock(&file->lock);
 	if (!post) {
-		umad_send_unbuild(send, buf);
+		umad_request_free_mad(req, buf);
 		return;
 	}
 	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_RETRIED);
 	ret = ib_post_send_mad(buf, NULL);
 	if (ret) {
-		attempt_failed(send, buf, attached, ret);
-		umad_send_unbuild(send, buf);
+		attempt_failed(req, buf, attached, ret);
+		umad_request_free_mad(req, buf);
 		return;
 	}
 	spin_lock(&file->lock);
-	umad_wait_entry_posted(send, buf, attached, 0);
+	umad_wait_entry_posted(req, buf, attached, 0);
 	spin_unlock(&file->lock);
 }
 
-static bool wants_turn(const struct umad_send *send)
+static bool wants_turn(const struct umad_request *req)
 {
 	/* A response that has begun needs no wait entry. */
-	if (send->rearm && send->txn.state == UMAD_TXN_WAIT && !send->waiting &&
-	    !send->answer_comes)
+	if (req->rearm && req->txn.state == UMAD_TXN_WAIT && !req->waiting &&
+	    !req->answer_comes)
 		return true;
-	return send->txn.timeout != UMAD_TIMEOUT_INFINITE &&
-	       umad_txn_wants_attempt(&send->file->txns, &send->txn);
+	return req->txn.timeout != UMAD_TIMEOUT_INFINITE &&
+	       umad_txn_wants_attempt(&req->file->txns, &req->txn);
 }
 
-static void take_turn(struct umad_send *send, ktime_t now)
+static void take_turn(struct umad_request *req, ktime_t now)
 {
-	send->has_turn = true;
+	req->has_turn = true;
 }
 
 /* ABI: of a single MAD that was not answered all comes back as it was written. */
-static const struct umad_send_ops mad_ops = {
+static const struct umad_request_ops mad_ops = {
 	.wants_turn = wants_turn,
 	.take_turn = take_turn,
 	.retransmit = retransmit,
@@ -219,27 +220,27 @@ static const struct umad_send_ops mad_ops = {
 };
 
 /*
- * Post the first attempt of an entered send. Whatever happens, the send is
+ * Post the first attempt of an inserted request. Whatever happens, the request is
  * the table's and ib_core's from here on, but for the caller's reference.
  */
-static int post_first(struct umad_send *send, struct ib_mad_send_buf *buf)
+static int post_first(struct umad_request *req, struct ib_mad_send_buf *buf)
 {
-	struct umad_file *file = send->file;
+	struct umad_file *file = req->file;
 	bool reported = false;
 	int ret;
 
 	ret = ib_post_send_mad(buf, NULL);
 	spin_lock(&file->lock);
-	umad_wait_entry_posted(send, buf, send->txn.timeout, ret);
+	umad_wait_entry_posted(req, buf, req->txn.timeout, ret);
 	if (ret) {
-		reported = send->txn.state == UMAD_TXN_EXPIRED ||
-			   send->txn.state == UMAD_TXN_DONE;
-		umad_send_step(send, UMAD_TXN_EV_CANCEL, 0, ktime_get());
+		reported = req->txn.state == UMAD_TXN_EXPIRED ||
+			   req->txn.state == UMAD_TXN_DONE;
+		umad_request_step(req, UMAD_TXN_EV_CANCEL, 0, ktime_get());
 	}
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 
 	if (ret)
-		umad_send_unbuild(send, buf);
+		umad_request_free_mad(req, buf);
 	/* What the caller hears by read() it does not hear by write() too. */
 	return reported ? 0 : ret;
 }
@@ -257,10 +258,10 @@ static int check_mad(struct umad_agent *agent, const struct ib_mad_hdr *mad,
 						   port->port_num));
 }
 
-static bool may_retry(const struct umad_send *send)
+static bool may_retry(const struct umad_request *req)
 {
-	return send->txn.timeout && send->txn.timeout != UMAD_TIMEOUT_INFINITE &&
-	       send->txn.retries_left;
+	return req->txn.timeout && req->txn.timeout != UMAD_TIMEOUT_INFINITE &&
+	       req->txn.retries_left;
 }
 
 static int send_single(struct umad_agent *agent,
@@ -268,7 +269,7 @@ static int send_single(struct umad_agent *agent,
 		       size_t len)
 {
 	struct ib_mad_send_buf *buf;
-	struct umad_send *send;
+	struct umad_request *req;
 	bool refuse_duplicate;
 	int ret;
 
@@ -283,40 +284,40 @@ static int send_single(struct umad_agent *agent,
 		memset(mad + IB_MGMT_MAD_HDR, 0, sizeof(struct ib_rmpp_hdr));
 	/* Segments of a program's own RMPP all have one TID. */
 	refuse_duplicate = !umad_mad_is_rmpp_active(mad);
-	send = umad_send_create(agent, &mad_ops, hdr, mad);
-	if (IS_ERR(send))
-		return PTR_ERR(send);
-	if (may_retry(send)) {
-		send->mad = kmemdup(mad, len, GFP_KERNEL_ACCOUNT);
-		send->mad_len = len;
+	req = umad_request_create(agent, &mad_ops, hdr, mad);
+	if (IS_ERR(req))
+		return PTR_ERR(req);
+	if (may_retry(req)) {
+		req->mad = kmemdup(mad, len, GFP_KERNEL_ACCOUNT);
+		req->mad_len = len;
 		ret = -ENOMEM;
-		if (!send->mad)
+		if (!req->mad)
 			goto err_send;
 	}
-	buf = umad_send_build(send, mad, len, len, GFP_KERNEL_ACCOUNT, send_done);
+	buf = umad_request_build_mad(req, mad, len, len, GFP_KERNEL_ACCOUNT, send_done);
 	if (IS_ERR(buf)) {
 		ret = PTR_ERR(buf);
 		goto err_send;
 	}
-	ret = umad_send_enter(send, buf, waiting_done, refuse_duplicate);
+	ret = umad_request_insert(req, buf, waiting_done, refuse_duplicate);
 	if (ret)
 		goto err_buf;
 
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_SEND_POSTED);
-	ret = post_first(send, buf);
-	umad_send_put(send);
+	ret = post_first(req, buf);
+	umad_request_put(req);
 	return ret;
 
 err_buf:
-	umad_send_unbuild(send, buf);
+	umad_request_free_mad(req, buf);
 err_send:
-	umad_send_put(send);
+	umad_request_put(req);
 	return ret;
 }
 
 /**
  * umad_send_rearm() - what is not the response has used up the wait entry
- * @send: a request that is a single MAD
+ * @req: a request that is a single MAD
  * @used: the MAD that was the wait entry; ib_core completes it after this
  *
  * ib_core would drop the response: so the request is sent once more, when it has a
@@ -324,25 +325,25 @@ err_send:
  * Context: process, ib_core's receive handler; hold no lock.
  * Return: false without memory, or when that has been so too often.
  */
-bool umad_send_rearm(struct umad_send *send, const struct ib_mad_send_buf *used)
+bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *used)
 {
-	struct umad_file *file = send->file;
+	struct umad_file *file = req->file;
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	size_t len = used->hdr_len + used->data_len;
 	bool armed = true;
 	void *mad = NULL;
 
 	/* Once set it stays; another handler may set it meanwhile. */
-	if (!READ_ONCE(send->mad))
+	if (!READ_ONCE(req->mad))
 		mad = kmemdup(used->mad, len, UMAD_GFP_HANDLER);
 	umad_charge_end(&charge);
 	spin_lock(&file->lock);
-	if (!send->mad && mad) {
-		send->mad_len = len;
-		swap(send->mad, mad);
+	if (!req->mad && mad) {
+		req->mad_len = len;
+		swap(req->mad, mad);
 	}
-	if (send->txn.state == UMAD_TXN_WAIT && !send->waiting)
-		armed = rearm(send);
+	if (req->txn.state == UMAD_TXN_WAIT && !req->waiting)
+		armed = rearm(req);
 	spin_unlock(&file->lock);
 	kfree(mad);
 	return armed;

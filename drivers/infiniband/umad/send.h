@@ -1,166 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Sends: a transaction (txn.h), its MADs in ib_core, its address, and the
- * record that read() returns when nobody answers.
- *
- * Further attempts are posted to wait for nothing: see wait_entry.h. All deadlines are
- * ours.
- */
+/* A single MAD, from write() to its request. */
 #ifndef UMAD_SEND_H
 #define UMAD_SEND_H
 
-#include <linux/refcount.h>
-#include <rdma/ib_mad.h>
-#include "again.h"
-#include "post.h"
-#include "rxq.h"
-#include "txn.h"
+#include <linux/types.h>
 
-struct umad_agent;
-struct umad_ah;
+struct ib_mad_send_buf;
+struct ib_user_mad_hdr;
 struct umad_file;
-struct umad_rmpp_tx;
-struct umad_send;
-struct work_struct;
+struct umad_request;
 
-/**
- * struct umad_send_ops - what single MADs and messages do differently
- * @wants_turn: is it still to be sent again? &umad_file.lock held
- * @take_turn: its turn has come, @retransmit follows; &umad_file.lock held
- * @retransmit: send again what is due; inside the agent's gate, no lock held
- * @describe: in &ib_user_mad_hdr.reserved, why it was not delivered; NULL: it is left
- *	as it was written; &umad_file.lock held
- * @stop: it is DONE; may be NULL; &umad_file.lock held
- * @canceled: DONE by the end of its agent, which is registered still; may be NULL; no
- *	lock held
- * @release: the last reference is gone; may be NULL; no lock held
- * @waits_max: wait entries that may be in ib_core, with those that have been used up
- */
-struct umad_send_ops {
-	bool (*wants_turn)(const struct umad_send *send);
-	void (*take_turn)(struct umad_send *send, ktime_t now);
-	void (*retransmit)(struct umad_send *send);
-	void (*describe)(const struct umad_send *send, u8 *reserved);
-	void (*stop)(struct umad_send *send);
-	void (*canceled)(struct umad_send *send);
-	void (*release)(struct umad_send *send);
-	unsigned int waits_max;
-};
-
-/**
- * struct umad_report - what read() returns when nobody answers
- * @msg: record of the receive queue
- * @file: in whose &umad_file.held_sends it counts
- * @mad: the common header of the MAD, as it was sent
- */
-struct umad_report {
-	struct umad_msg msg;
-	struct umad_file *file;
-	struct ib_mad_hdr mad;
-};
-
-/**
- * struct umad_send - one MAD, or message of several, that a program has written
- * @ops: what it is, constant
- * @txn: its transaction; protected by &umad_file.lock
- * @refs: one while not DONE, one for each MAD in ib_core, one for each thread
- *	that is busy with it, one for each &struct umad_rmpp_rx that answers it.
- *	None outlives @agent
- * @file: constant
- * @agent: constant
- * @agent_node: in &umad_agent.sends, then in &umad_file.done; protected by
- *	&umad_file.lock
- * @expired_node: in &umad_agent.expired, by the order of posting; protected by
- *	&umad_file.lock
- * @ah: constant, has a reference; NULL in a send whose address has failed
- * @waiting: the wait entry in ib_core, NULL when there is none; protected by
- *	&umad_file.lock, under which it is not freed; see wait_entry.h
- * @waits_posted: MADs in ib_core that are the wait entry, or were; protected by
- *	&umad_file.lock; see wait_entry.h
- * @rearm: what was not the response has used up the wait entry, and a copy is to take
- *	its place; protected by &umad_file.lock
- * @rearms: how often that was so; protected by &umad_file.lock
- * @postponed: a further attempt waits for one of @waits_posted; protected by
- *	&umad_file.lock
- * @again: an attempt after the first that is in the send queue, or NULL; compared,
- *	not followed; protected by &umad_file.lock
- * @again_since: when it was begun, or began to wait for its turn; protected by
- *	&umad_file.lock
- * @in_line: to be sent again; protected by &umad_file.lock
- * @has_turn: a further attempt is about to be posted; protected by &umad_file.lock
- * @hdr: the program's header, constant
- * @report: allocated beforehand, NULL when it was handed to the receive queue;
- *	protected by &umad_file.lock
- * @mad: the whole MAD, kept only if it may be sent again; else set when @rearm is
- * @mad_len: bytes of @mad
- * @answer_lost: its response came and could not be kept; protected by
- *	&umad_file.lock
- * @answer_comes: a message that answers it is being joined; protected by
- *	&umad_file.lock
- * @rmpp: the message it is, if it is one, or NULL; constant once posted
- */
-struct umad_send {
-	const struct umad_send_ops *ops;
-	struct umad_txn txn;
-	refcount_t refs;
-	struct umad_file *file;
-	struct umad_agent *agent;
-	struct list_head agent_node;
-	struct timerqueue_node expired_node;
-	struct umad_ah *ah;
-	struct ib_mad_send_buf *waiting;
-	unsigned int waits_posted;
-	bool rearm;
-	unsigned int rearms;
-	bool postponed;
-	struct ib_mad_send_buf *again;
-	ktime_t again_since;
-	struct umad_again_entry in_line;
-	bool has_turn;
-	struct ib_user_mad_hdr hdr;
-	struct umad_report *report;
-	void *mad;
-	size_t mad_len;
-	bool answer_lost;
-	bool answer_comes;
-	struct umad_rmpp_tx *rmpp;
-};
-
-/* send.c */
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		  void *mad, size_t len);
-bool umad_send_rearm(struct umad_send *send, const struct ib_mad_send_buf *used);
-
-/* send_life.c */
-struct umad_send *umad_send_create(struct umad_agent *agent,
-				   const struct umad_send_ops *ops,
-				   const struct ib_user_mad_hdr *hdr,
-				   struct ib_mad_hdr *mad);
-int umad_send_enter(struct umad_send *send, struct ib_mad_send_buf *buf,
-		    umad_done_fn waiting_done, bool refuse_duplicate);
-struct ib_mad_send_buf *umad_send_build(struct umad_send *send, const void *head,
-					size_t head_len, size_t len, gfp_t gfp,
-					umad_done_fn done);
-void umad_send_unbuild(struct umad_send *send, struct ib_mad_send_buf *buf);
-void umad_send_get(struct umad_send *send);
-void umad_send_put(struct umad_send *send);
-enum umad_txn_action umad_send_step(struct umad_send *send,
-				    enum umad_txn_event event, int wc_status,
-				    ktime_t now);
-void umad_send_wait_ended(struct umad_send *send, enum ib_wc_status status);
-void umad_send_count_failure(struct umad_send *send, enum ib_wc_status status);
-void umad_send_unlock(struct umad_file *file) __releases(&file->lock);
-void umad_send_arm(struct umad_file *file, ktime_t now);
-
-/* send_events.c */
-void umad_send_deadline_work(struct work_struct *work);
-void umad_send_again(struct umad_send *send, ktime_t now);
-void umad_send_again_work(struct work_struct *work);
-void umad_send_cancel_all(struct umad_agent *agent);
-void umad_send_answer_lost(struct ib_mad_send_buf *buf,
-			   const struct ib_mad_hdr *response);
-bool umad_send_answered(struct umad_agent *agent,
-			struct ib_mad_send_buf *buf,
-			const struct ib_mad_hdr *response);
+bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *used);
 
 #endif /* UMAD_SEND_H */

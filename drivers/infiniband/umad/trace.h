@@ -154,7 +154,7 @@ TRACE_DEFINE_ENUM(UMAD_TXN_EV_UNDELIVERED);
 			 { UMAD_TXN_EV_UNDELIVERED, "undelivered" })
 
 /*
- * A transaction has taken an event; wc_status says why a send failed, or for
+ * A transaction has taken an event; wc_status says why an attempt failed, or for
  * "undelivered" is the RMPPStatus.
  */
 TRACE_EVENT(ib_umad_txn,

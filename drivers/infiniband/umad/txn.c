@@ -64,7 +64,7 @@ void umad_txn_table_destroy(struct umad_txn_table *table)
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_destroy);
 
 /**
- * umad_txn_init() - describe a send
+ * umad_txn_init() - describe a request
  * @txn: to be filled in
  * @key: its transaction ID, class and direction
  * @dest: where it goes
@@ -218,7 +218,7 @@ void umad_txn_clear_deadline(struct umad_txn_table *table,
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_clear_deadline);
 
 /**
- * umad_txn_add() - enter a send that is about to be posted
+ * umad_txn_add() - enter a request that is about to be posted
  * @table: of the file
  * @txn: made by umad_txn_init()
  * @refuse_duplicate: apply the duplicate rules; segments of a program that

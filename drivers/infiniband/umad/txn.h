@@ -125,7 +125,7 @@ struct umad_txn {
 };
 
 /**
- * struct umad_txn_table - the outstanding sends of one file
+ * struct umad_txn_table - the outstanding requests of one file
  * @lock: the owner's, held around every call but init and destroy; never
  *	taken in interrupts
  * @tree: those in state SEND and WAIT, ordered by &struct umad_txn_key. A tree,

@@ -7,24 +7,24 @@
 #include "agent.h"
 #include "file.h"
 #include "post.h"
-#include "send.h"
+#include "request.h"
 
 /**
  * umad_wait_entry_is_full() - has another MAD to wait until one has come back?
- * @send: the request
+ * @req: the request
  *
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true if umad_wait_entry_attach() would refuse it for that.
  */
-bool umad_wait_entry_is_full(const struct umad_send *send)
+bool umad_wait_entry_is_full(const struct umad_request *req)
 {
-	lockdep_assert_held(&send->file->lock);
-	return !send->waiting && send->waits_posted >= send->ops->waits_max;
+	lockdep_assert_held(&req->file->lock);
+	return !req->waiting && req->waits_posted >= req->ops->waits_max;
 }
 
 /**
  * umad_wait_entry_attach() - let a MAD wait for the response, if nothing does
- * @send: the request
+ * @req: the request
  * @buf: the MAD, about to be posted; umad_wait_entry_posted() has to follow
  * @done: called if it waits, when ib_core has done with it; umad_wait_entry_done() has
  *	to be called there
@@ -33,17 +33,17 @@ bool umad_wait_entry_is_full(const struct umad_send *send)
  * Return: true if it waits now; false if no response is expected, another does, or too
  * many have not come back.
  */
-bool umad_wait_entry_attach(struct umad_send *send, struct ib_mad_send_buf *buf,
+bool umad_wait_entry_attach(struct umad_request *req, struct ib_mad_send_buf *buf,
 			    umad_done_fn done)
 {
-	lockdep_assert_held(&send->file->lock);
-	if (send->waiting || send->txn.state != UMAD_TXN_WAIT ||
-	    umad_wait_entry_is_full(send))
+	lockdep_assert_held(&req->file->lock);
+	if (req->waiting || req->txn.state != UMAD_TXN_WAIT ||
+	    umad_wait_entry_is_full(req))
 		return false;
-	send->waits_posted++;
+	req->waits_posted++;
 	umad_post_set_wait(buf);
 	umad_post_set_done(buf, done);
-	send->waiting = buf;
+	req->waiting = buf;
 	return true;
 }
 
@@ -51,75 +51,75 @@ bool umad_wait_entry_attach(struct umad_send *send, struct ib_mad_send_buf *buf,
  * Even of a dying agent: a handler, whom only unregistering waits for, may have posted
  * it after that has flushed the others, and then waits for it, too.
  */
-static void take_back(struct umad_send *send)
+static void take_back(struct umad_request *req)
 {
 	/* -EINVAL: it is complete, and the handler is on its way. */
-	if (send->waiting && !ib_modify_mad(send->waiting, 0))
-		send->waiting = NULL;
+	if (req->waiting && !ib_modify_mad(req->waiting, 0))
+		req->waiting = NULL;
 }
 
 /**
  * umad_wait_entry_posted() - ib_core has taken a MAD, or has not
- * @send: the request
+ * @req: the request
  * @buf: the MAD; if @err is 0 it may be gone
  * @attached: it was
  * @err: what ib_post_send_mad() returned
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_wait_entry_posted(struct umad_send *send, struct ib_mad_send_buf *buf,
+void umad_wait_entry_posted(struct umad_request *req, struct ib_mad_send_buf *buf,
 			    bool attached, int err)
 {
-	lockdep_assert_held(&send->file->lock);
+	lockdep_assert_held(&req->file->lock);
 	if (err && attached)
-		umad_wait_entry_done(send, buf);
-	else if (!err && send->txn.state == UMAD_TXN_DONE)
+		umad_wait_entry_done(req, buf);
+	else if (!err && req->txn.state == UMAD_TXN_DONE)
 		/* It has ended before ib_core knew what to take back. */
-		take_back(send);
+		take_back(req);
 }
 
 /**
  * umad_wait_entry_detach() - ib_core completes a MAD, or does not know it
- * @send: the request
+ * @req: the request
  * @buf: the MAD, whether it waits or not
  *
  * Context: any, &umad_file.lock held; does not sleep.
  * Return: true if it was the wait entry; there is none now.
  */
-bool umad_wait_entry_detach(struct umad_send *send, struct ib_mad_send_buf *buf)
+bool umad_wait_entry_detach(struct umad_request *req, struct ib_mad_send_buf *buf)
 {
-	lockdep_assert_held(&send->file->lock);
-	if (send->waiting != buf)
+	lockdep_assert_held(&req->file->lock);
+	if (req->waiting != buf)
 		return false;
-	send->waiting = NULL;
+	req->waiting = NULL;
 	return true;
 }
 
 /**
  * umad_wait_entry_done() - ib_core has done with a MAD that was attached
- * @send: the request
+ * @req: the request
  * @buf: the MAD
  *
  * Context: any, &umad_file.lock held; does not sleep.
  * Return: true if it was still the wait entry; there is none now.
  */
-bool umad_wait_entry_done(struct umad_send *send, struct ib_mad_send_buf *buf)
+bool umad_wait_entry_done(struct umad_request *req, struct ib_mad_send_buf *buf)
 {
-	lockdep_assert_held(&send->file->lock);
-	send->waits_posted--;
-	return umad_wait_entry_detach(send, buf);
+	lockdep_assert_held(&req->file->lock);
+	req->waits_posted--;
+	return umad_wait_entry_detach(req, buf);
 }
 
 /**
  * umad_wait_entry_cancel() - the request has ended
- * @send: the request
+ * @req: the request
  *
  * Context: any, &umad_file.lock held; does not sleep.
  */
-void umad_wait_entry_cancel(struct umad_send *send)
+void umad_wait_entry_cancel(struct umad_request *req)
 {
-	lockdep_assert_held(&send->file->lock);
+	lockdep_assert_held(&req->file->lock);
 	/* ib_core flushes a dying agent's all at once, without a search for each. */
-	if (!send->agent->dying)
-		take_back(send);
+	if (!req->agent->dying)
+		take_back(req);
 }

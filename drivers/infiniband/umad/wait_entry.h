@@ -3,7 +3,7 @@
  * The wait entry of a request. ib_core drops a plain response that no MAD posted to it
  * waits for. So one MAD of each request is posted to wait there without an end, and is
  * taken back when the request ends: the first attempt, or of a message the last
- * segment, then the turn-around ACK. Nothing else writes &umad_send.waiting.
+ * segment, then the turn-around ACK. Nothing else writes &umad_request.waiting.
  *
  * A packet with the request's TID uses it up, whoever has sent it and whatever it is;
  * then another MAD takes its place. Of a device that stands none comes back, and so
@@ -14,15 +14,15 @@
 
 #include "post.h"
 
-struct umad_send;
+struct umad_request;
 
-bool umad_wait_entry_attach(struct umad_send *send, struct ib_mad_send_buf *buf,
+bool umad_wait_entry_attach(struct umad_request *req, struct ib_mad_send_buf *buf,
 			    umad_done_fn done);
-void umad_wait_entry_posted(struct umad_send *send, struct ib_mad_send_buf *buf,
+void umad_wait_entry_posted(struct umad_request *req, struct ib_mad_send_buf *buf,
 			    bool attached, int err);
-bool umad_wait_entry_detach(struct umad_send *send, struct ib_mad_send_buf *buf);
-bool umad_wait_entry_done(struct umad_send *send, struct ib_mad_send_buf *buf);
-bool umad_wait_entry_is_full(const struct umad_send *send);
-void umad_wait_entry_cancel(struct umad_send *send);
+bool umad_wait_entry_detach(struct umad_request *req, struct ib_mad_send_buf *buf);
+bool umad_wait_entry_done(struct umad_request *req, struct ib_mad_send_buf *buf);
+bool umad_wait_entry_is_full(const struct umad_request *req);
+void umad_wait_entry_cancel(struct umad_request *req);
 
 #endif /* UMAD_WAIT_ENTRY_H */

@@ -8,6 +8,7 @@
 #include <linux/uaccess.h>
 #include "agent.h"
 #include "file.h"
+#include "request.h"
 #include "rmpp_limits.h"
 #include "rmpp_send.h"
 #include "send.h"

@@ -21,7 +21,7 @@
 #include "rmpp_peer.h"
 #include "rmpp_recv.h"
 #include "rmpp_window.h"
-#include "send.h"
+#include "request.h"
 #include "user.h"
 
 #define FILES		5
@@ -52,7 +52,7 @@ struct world {
 	struct umad_file files[FILES];
 	struct umad_agent agents[FILES];
 	struct umad_rmpp_rx messages[MESSAGES];
-	struct umad_send requests[REQUESTS];
+	struct umad_request requests[REQUESTS];
 	u64 now;
 	bool aged;
 	struct umad_rmpp_rx *evicted;
@@ -272,8 +272,8 @@ static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
 	else
 		rx->key.lid = cpu_to_be16(shape / 2 % NODES);
 	if (shape & 0x80) {
-		rx->send = &w->requests[shape / 2 % REQUESTS];
-		rx->asked_for = !rx->send->answer_comes;
+		rx->req = &w->requests[shape / 2 % REQUESTS];
+		rx->asked_for = !rx->req->answer_comes;
 	}
 	rx->peer = umad_rmpp_peer_get(agent->file, &rx->key);
 	if (!rx->peer)

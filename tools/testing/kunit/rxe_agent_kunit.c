@@ -12,7 +12,7 @@
 #include "port.h"
 #include "register.h"
 #include "rxe_peer.h"
-#include "send.h"
+#include "request.h"
 
 /**
  * struct reg_case - a registration and what comes of it

@@ -15,6 +15,7 @@
 #include "port.h"
 #include "register.h"
 #include "rxe_peer.h"
+#include "request.h"
 #include "send.h"
 
 static const u8 oui[3] = { 0x12, 0x34, 0x56 };

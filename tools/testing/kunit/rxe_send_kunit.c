@@ -8,6 +8,7 @@
 #include "file.h"
 #include "register.h"
 #include "rxe_peer.h"
+#include "request.h"
 #include "send.h"
 
 /* A TID whose upper half is to be replaced. */

@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "file.h"
 #include "rxe_peer.h"
+#include "request.h"
 #include "send.h"
 
 /**

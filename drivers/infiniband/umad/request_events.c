@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What becomes of a send once it is out: deadlines, answers, its agent's end. */
+/* What becomes of a request once it is out: deadlines, answers, its agent's end. */
 #include <linux/types.h>
-#include "send.h"
+#include "request.h"
 
 #include <linux/workqueue.h>
 #include "agent.h"
@@ -39,7 +39,7 @@ static bool collect_due(struct umad_file *file, struct umad_agent **inside,
 			unsigned int *n)
 {
 	unsigned int looked_at = 0, searches = 0;
-	struct umad_send *send;
+	struct umad_request *req;
 	struct umad_txn *txn;
 	ktime_t now = ktime_get();
 	bool more;
@@ -48,20 +48,20 @@ static bool collect_due(struct umad_file *file, struct umad_agent **inside,
 	spin_lock(&file->lock);
 	while (looked_at++ < BATCH && searches < SEARCHES &&
 	       (txn = umad_txn_first_due(&file->txns, now))) {
-		send = container_of(txn, struct umad_send, txn);
+		req = container_of(txn, struct umad_request, txn);
 		/* Whoever has shut it cancels all that it has. */
-		if (!umad_gate_enter(&send->agent->gate)) {
+		if (!umad_gate_enter(&req->agent->gate)) {
 			umad_txn_clear_deadline(&file->txns, txn);
 			continue;
 		}
-		inside[(*n)++] = send->agent;
-		if (umad_send_step(send, UMAD_TXN_EV_DEADLINE, 0, now) ==
+		inside[(*n)++] = req->agent;
+		if (umad_request_step(req, UMAD_TXN_EV_DEADLINE, 0, now) ==
 		    UMAD_TXN_RETRY)
-			umad_send_again(send, now);
-		searches += send->txn.state == UMAD_TXN_DONE;
+			umad_request_again(req, now);
+		searches += req->txn.state == UMAD_TXN_DONE;
 	}
 	more = umad_txn_first_due(&file->txns, now);
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 	return more;
 }
 
@@ -81,12 +81,12 @@ static bool collect_expired(struct umad_file *file, struct umad_agent **inside,
 		       umad_gate_enter(&agent->gate)) {
 			inside[(*n)++] = agent;
 			node = timerqueue_getnext(&agent->expired);
-			umad_send_step(container_of(node, struct umad_send,
-						    expired_node),
-				       UMAD_TXN_EV_CANCEL, 0, 0);
+			umad_request_step(container_of(node, struct umad_request,
+						       expired_node),
+					  UMAD_TXN_EV_CANCEL, 0, 0);
 		}
 	}
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 	return *n == SEARCHES;
 }
 
@@ -112,29 +112,29 @@ static bool settle_many(struct umad_file *file,
 }
 
 /**
- * umad_send_again() - wait for a turn to be sent again
- * @send: a request, or a message, whose time has come; may wait already
+ * umad_request_again() - wait for a turn to be sent again
+ * @req: a request, or a message, whose time has come; may wait already
  * @now: the time
  *
  * Context: process, &umad_file.lock held.
  */
-void umad_send_again(struct umad_send *send, ktime_t now)
+void umad_request_again(struct umad_request *req, ktime_t now)
 {
-	struct umad_again *again = &send->file->again;
+	struct umad_again *again = &req->file->again;
 
-	lockdep_assert_held(&send->file->lock);
-	if (!umad_again_waits(&send->in_line)) {
-		send->again_since = now;
-		umad_again_join(again, &send->in_line);
+	lockdep_assert_held(&req->file->lock);
+	if (!umad_again_waits(&req->in_line)) {
+		req->again_since = now;
+		umad_again_join(again, &req->in_line);
 	}
 	umad_again_arm(again, now);
 }
 
 /* The one whose turn it is, with a reference, inside its agent's gate. */
-static struct umad_send *next_again(struct umad_file *file)
+static struct umad_request *next_again(struct umad_file *file)
 {
 	struct umad_again *again = &file->again;
-	struct umad_send *send, *found = NULL;
+	struct umad_request *req, *found = NULL;
 	struct umad_again_entry *entry;
 	unsigned int looked_at = 0;
 	ktime_t now = ktime_get();
@@ -143,12 +143,12 @@ static struct umad_send *next_again(struct umad_file *file)
 	again->has_turn = false;
 	/* Those of an agent that goes away count: there may be 262,144. */
 	while (!found && looked_at++ < BATCH && (entry = umad_again_next(again))) {
-		send = container_of(entry, struct umad_send, in_line);
-		if (send->ops->wants_turn(send) && umad_gate_enter(&send->agent->gate))
-			found = send;
+		req = container_of(entry, struct umad_request, in_line);
+		if (req->ops->wants_turn(req) && umad_gate_enter(&req->agent->gate))
+			found = req;
 	}
 	if (found) {
-		umad_send_get(found);
+		umad_request_get(found);
 		found->ops->take_turn(found, now);
 	}
 	umad_again_arm(again, now);
@@ -157,32 +157,32 @@ static struct umad_send *next_again(struct umad_file *file)
 }
 
 /**
- * umad_send_again_work() - send again what has its turn
+ * umad_request_again_work() - send again what has its turn
  * @work: &umad_again.work of a file
  *
  * Context: process, on the module's own queue; sleeps.
  */
-void umad_send_again_work(struct work_struct *work)
+void umad_request_again_work(struct work_struct *work)
 {
 	struct umad_file *file = container_of(work, struct umad_file, again.work);
-	struct umad_send *send = next_again(file);
+	struct umad_request *req = next_again(file);
 	struct umad_agent *agent;
 
-	if (!send)
+	if (!req)
 		return;
-	agent = send->agent;
-	send->ops->retransmit(send);
-	umad_send_put(send);
+	agent = req->agent;
+	req->ops->retransmit(req);
+	umad_request_put(req);
 	umad_agent_leave(agent);
 }
 
 /**
- * umad_send_deadline_work() - deal with the deadlines that have passed
+ * umad_request_deadline_work() - deal with the deadlines that have passed
  * @work: &umad_file.deadline_work
  *
  * Context: process, on the module's own queue; sleeps.
  */
-void umad_send_deadline_work(struct work_struct *work)
+void umad_request_deadline_work(struct work_struct *work)
 {
 	struct umad_file *file = container_of(work, struct umad_file,
 					      deadline_work.work);
@@ -200,44 +200,44 @@ void umad_send_deadline_work(struct work_struct *work)
 		mod_delayed_work(umad_timer_wq, &file->deadline_work,
 				 more_due ? 0 : 1);
 	} else {
-		umad_send_arm(file, now);
+		umad_request_arm(file, now);
 	}
 	spin_unlock(&file->lock);
 }
 
 /**
- * umad_send_cancel_all() - give up all that an agent has outstanding
+ * umad_request_cancel_all() - give up all that an agent has outstanding
  * @agent: dying, and nobody is inside its gate any more
  *
  * Its wait entries stay in ib_core, which flushes them when the agent is
  * unregistered. The receivers of messages on their way are sent ABORT.
  * Context: process; sleeps; hold no lock.
  */
-void umad_send_cancel_all(struct umad_agent *agent)
+void umad_request_cancel_all(struct umad_agent *agent)
 {
 	struct umad_file *file = agent->file;
-	struct umad_send *batch[BATCH];
+	struct umad_request *batch[BATCH];
 	unsigned int n, i;
 
 	do {
 		n = 0;
 		spin_lock(&file->lock);
-		while (n < BATCH && !list_empty(&agent->sends)) {
-			batch[n] = list_first_entry(&agent->sends,
-						    struct umad_send,
+		while (n < BATCH && !list_empty(&agent->requests)) {
+			batch[n] = list_first_entry(&agent->requests,
+						    struct umad_request,
 						    agent_node);
 			if (batch[n]->txn.state != UMAD_TXN_EXPIRED)
 				umad_stat_inc(&file->port->stats,
 					      UMAD_STAT_SEND_CANCELED);
-			umad_send_get(batch[n]);
-			umad_send_step(batch[n], UMAD_TXN_EV_CANCEL, 0, 0);
+			umad_request_get(batch[n]);
+			umad_request_step(batch[n], UMAD_TXN_EV_CANCEL, 0, 0);
 			n++;
 		}
-		umad_send_unlock(file);
+		umad_request_unlock(file);
 		for (i = 0; i < n; i++) {
 			if (batch[i]->ops->canceled)
 				batch[i]->ops->canceled(batch[i]);
-			umad_send_put(batch[i]);
+			umad_request_put(batch[i]);
 		}
 		cond_resched();
 	} while (n);
@@ -248,20 +248,20 @@ void umad_send_cancel_all(struct umad_agent *agent)
  * that does not leave the host it is whatever the agent has sent: a response to
  * itself, for instance.
  */
-static struct umad_send *matched_send(struct ib_mad_send_buf *buf,
-				      const struct ib_mad_hdr *response)
+static struct umad_request *matched_send(struct ib_mad_send_buf *buf,
+					 const struct ib_mad_hdr *response)
 {
-	struct umad_send *send = buf ? umad_post_owner(buf) : NULL;
+	struct umad_request *req = buf ? umad_post_owner(buf) : NULL;
 
-	if (send && !send->txn.key.response &&
-	    send->txn.key.tid == response->tid &&
-	    send->txn.key.mgmt_class == response->mgmt_class)
-		return send;
+	if (req && !req->txn.key.response &&
+	    req->txn.key.tid == response->tid &&
+	    req->txn.key.mgmt_class == response->mgmt_class)
+		return req;
 	return NULL;
 }
 
 /**
- * umad_send_answer_lost() - a response has been received and cannot be kept
+ * umad_request_answer_lost() - a response has been received and cannot be kept
  * @buf: the MAD in ib_core that it was matched with, the receiving agent's
  * @response: its header
  *
@@ -269,21 +269,21 @@ static struct umad_send *matched_send(struct ib_mad_send_buf *buf,
  * response will come, once ib_core has completed @buf.
  * Context: process, ib_core's receive handler; hold no lock.
  */
-void umad_send_answer_lost(struct ib_mad_send_buf *buf,
-			   const struct ib_mad_hdr *response)
+void umad_request_answer_lost(struct ib_mad_send_buf *buf,
+			      const struct ib_mad_hdr *response)
 {
-	struct umad_send *send = ib_response_mad(response) ?
+	struct umad_request *req = ib_response_mad(response) ?
 				 matched_send(buf, response) : NULL;
 
-	if (!send)
+	if (!req)
 		return;
-	spin_lock(&send->file->lock);
-	send->answer_lost = true;
-	spin_unlock(&send->file->lock);
+	spin_lock(&req->file->lock);
+	req->answer_lost = true;
+	spin_unlock(&req->file->lock);
 }
 
 /**
- * umad_send_answered() - a response has been received
+ * umad_request_answered() - a response has been received
  * @agent: that it was routed to
  * @buf: the MAD in ib_core that it was matched with, @agent's; or NULL
  * @response: its header
@@ -292,10 +292,10 @@ void umad_send_answer_lost(struct ib_mad_send_buf *buf,
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: false when nobody waits for it.
  */
-bool umad_send_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
-			const struct ib_mad_hdr *response)
+bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+			   const struct ib_mad_hdr *response)
 {
-	struct umad_send *matched = matched_send(buf, response), *send;
+	struct umad_request *matched = matched_send(buf, response), *req;
 	struct umad_file *file = agent->file;
 	ktime_t now = ktime_get();
 	bool answered = false;
@@ -306,20 +306,20 @@ bool umad_send_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	if (matched)
 		umad_wait_entry_detach(matched, buf);
 
-	send = matched;
-	if (!send || send->txn.state != UMAD_TXN_WAIT) {
+	req = matched;
+	if (!req || req->txn.state != UMAD_TXN_WAIT) {
 		txn = umad_txn_find(&file->txns, response->tid,
 				    response->mgmt_class);
-		send = txn ? container_of(txn, struct umad_send, txn) : NULL;
+		req = txn ? container_of(txn, struct umad_request, txn) : NULL;
 	}
-	if (send)
-		answered = umad_send_step(send, UMAD_TXN_EV_RESPONSE, 0, now) ==
+	if (req)
+		answered = umad_request_step(req, UMAD_TXN_EV_RESPONSE, 0, now) ==
 			   UMAD_TXN_DELIVER;
 	/* One that was given up has caught it for its successor, or for none. */
-	if (matched && matched != send)
-		umad_send_step(matched, UMAD_TXN_EV_RESPONSE, 0, now);
+	if (matched && matched != req)
+		umad_request_step(matched, UMAD_TXN_EV_RESPONSE, 0, now);
 	if (answered)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_COMPLETED);
-	umad_send_unlock(file);
+	umad_request_unlock(file);
 	return answered;
 }

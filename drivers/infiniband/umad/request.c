@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The life of a request: its beginning, its references, its states, the entry of its timeout. */
+#include <linux/types.h>
+#include "request.h"
+
+#include <linux/err.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "agent.h"
+#include "ah.h"
+#include "file.h"
+#include "port.h"
+#include "queues.h"
+#include "trace.h"
+#include "wait_entry.h"
+
+/**
+ * umad_request_get() - take a reference
+ * @req: to be kept
+ *
+ * Context: any.
+ */
+void umad_request_get(struct umad_request *req)
+{
+	refcount_inc(&req->refs);
+}
+
+static void release_entry(struct umad_msg *msg)
+{
+	struct umad_timeout_entry *entry = container_of(msg, struct umad_timeout_entry, msg);
+
+	atomic_dec(&entry->file->held_requests);
+	kfree(entry);
+}
+
+/**
+ * umad_request_put() - drop a reference
+ * @req: consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_request_put(struct umad_request *req)
+{
+	if (!refcount_dec_and_test(&req->refs))
+		return;
+	if (req->ah)
+		umad_ah_put(req->ah);
+	if (req->ops->release)
+		req->ops->release(req);
+	atomic_dec(&req->file->held_requests);
+	kfree(req->timeout_entry);
+	kfree(req->mad);
+	kfree(req);
+}
+
+/**
+ * umad_request_arm() - run the work at the first deadline, unless it will before
+ * @file: whose deadlines have changed
+ * @now: the time
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_request_arm(struct umad_file *file, ktime_t now)
+{
+	ktime_t next = umad_txn_next_deadline(&file->txns);
+	s64 ns;
+
+	lockdep_assert_held(&file->lock);
+	if (next >= file->armed)
+		return;
+	file->armed = next;
+	ns = max_t(s64, ktime_sub(next, now), 0);
+	/* Round up: before the deadline there would be nothing to do. */
+	mod_delayed_work(umad_timer_wq, &file->deadline_work,
+			 nsecs_to_jiffies(ns) + 1);
+}
+
+static unsigned int max_sends = 262144;
+module_param(max_sends, uint, 0644);
+MODULE_PARM_DESC(max_sends,
+		 "Sends a file may have outstanding, with unread timeouts; write() then fails with ENOBUFS (default: 262144)");
+
+/*
+ * What a file holds of requests and of unread timeouts is bounded. A request counts until
+ * ib_core has done with all its MADs: a program whose requests time out before they
+ * leave a slow device's send queue would fill that without end.
+ */
+static bool may_hold_another(struct umad_file *file)
+{
+	if (atomic_inc_return(&file->held_requests) <= READ_ONCE(max_sends))
+		return true;
+	atomic_dec(&file->held_requests);
+	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_OVER_LIMIT);
+	return false;
+}
+
+static void init_txn(struct umad_request *req, const struct ib_user_mad_hdr *hdr,
+		     const struct ib_mad_hdr *mad)
+{
+	const struct umad_txn_key key = {
+		.tid = mad->tid,
+		.mgmt_class = mad->mgmt_class,
+		.response = !!ib_response_mad(mad),
+	};
+	struct umad_txn_dest dest;
+
+	umad_hdr_to_dest(hdr, &dest);
+	umad_txn_init(&req->txn, &key, &dest, hdr->timeout_ms, hdr->retries);
+}
+
+/*
+ * The upper half of a request's TID routes the response back to the agent;
+ * a response keeps the TID of its request.
+ */
+static void set_tid(struct umad_agent *agent, struct ib_mad_hdr *mad)
+{
+	if (!ib_response_mad(mad))
+		mad->tid = cpu_to_be64((u64)agent->core->hi_tid << 32 |
+				       lower_32_bits(be64_to_cpu(mad->tid)));
+}
+
+static struct umad_request *send_alloc(struct umad_agent *agent,
+				       const struct umad_request_ops *ops,
+				       const struct ib_user_mad_hdr *hdr,
+				       const struct ib_mad_hdr *mad)
+{
+	struct umad_timeout_entry *entry;
+	struct umad_request *req;
+
+	if (!may_hold_another(agent->file))
+		return ERR_PTR(-ENOBUFS);
+	req = kzalloc(sizeof(*req), GFP_KERNEL_ACCOUNT);
+	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
+	if (!req || !entry) {
+		kfree(entry);
+		kfree(req);
+		atomic_dec(&agent->file->held_requests);
+		return ERR_PTR(-ENOMEM);
+	}
+	req->ops = ops;
+	refcount_set(&req->refs, 1);
+	req->file = agent->file;
+	req->agent = agent;
+	req->hdr = *hdr;
+	req->timeout_entry = entry;
+	timerqueue_init(&req->expired_node);
+	entry->file = agent->file;
+	entry->mad = *mad;
+	entry->msg.data = &entry->mad;
+	entry->msg.len = sizeof(entry->mad);
+	entry->msg.release = release_entry;
+	init_txn(req, hdr, mad);
+	umad_again_entry_init(&req->in_line, &req->txn.dest);
+	return req;
+}
+
+/**
+ * umad_request_create() - a request, with its transaction, timeout entry and address
+ * @agent: inside its gate
+ * @ops: what it is
+ * @hdr: the program's header
+ * @mad: the MAD's header; that of a request is given a TID that leads back to @agent
+ *
+ * Context: process; sleeps, in the resolution of an address for a second or so, but
+ * never for user space.
+ * Return: the request, in no table yet, with one reference; -ENOBUFS when the file holds
+ * max_sends already; -ENOMEM; what umad_ah_create() has against it.
+ */
+struct umad_request *umad_request_create(struct umad_agent *agent,
+					 const struct umad_request_ops *ops,
+					 const struct ib_user_mad_hdr *hdr,
+					 struct ib_mad_hdr *mad)
+{
+	struct umad_request *req;
+	struct umad_ah *ah;
+
+	set_tid(agent, mad);
+	req = send_alloc(agent, ops, hdr, mad);
+	if (IS_ERR(req))
+		return req;
+	/*
+	 * What takes long comes last: whose gate is shut meanwhile is not in for
+	 * a cgroup's reclaim after that.
+	 */
+	ah = umad_ah_create(agent->core->qp->pd, agent->file->port->port_num,
+			    hdr);
+	if (IS_ERR(ah)) {
+		umad_request_put(req);
+		return ERR_CAST(ah);
+	}
+	req->ah = ah;
+	return req;
+}
+
+/**
+ * umad_request_insert() - into the file's table, ready to be posted
+ * @req: created; after 0 the table's, and the caller has a reference of its own
+ * @buf: the first attempt of a single MAD, that waits for the response, if one is
+ *	expected; or NULL
+ * @waiting_done: called then, when ib_core has done with @buf
+ * @refuse_duplicate: not while another is outstanding with its TID and destination
+ *
+ * Context: process; takes &umad_file.lock; does not sleep.
+ * Return: 0; -EINVAL for a duplicate; -EIO when the file or the agent ends.
+ */
+int umad_request_insert(struct umad_request *req, struct ib_mad_send_buf *buf,
+			umad_done_fn waiting_done, bool refuse_duplicate)
+{
+	struct umad_file *file = req->file;
+	ktime_t now = ktime_get();
+	int ret = -EIO;
+
+	spin_lock(&file->lock);
+	if (file->dead || req->agent->dying)
+		goto out;
+	ret = umad_txn_add(&file->txns, &req->txn, refuse_duplicate, now);
+	if (ret == -EINVAL)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_DUPLICATE);
+	if (ret)
+		goto out;
+	list_add_tail(&req->agent_node, &req->agent->requests);
+	/* No time, but the same kind of order. */
+	req->expired_node.expires = req->agent->posted++;
+	/* For the caller, while it posts. */
+	umad_request_get(req);
+	if (buf)
+		umad_wait_entry_attach(req, buf, waiting_done);
+	umad_request_arm(file, now);
+out:
+	spin_unlock(&file->lock);
+	return ret;
+}
+
+/**
+ * umad_request_build_mad() - a MAD for ib_core, with the request's address and a reference
+ * @req: inside its agent's gate, or in a handler of ib_core
+ * @head: first bytes of the MAD
+ * @head_len: of them; what follows is zero
+ * @len: bytes of the MAD
+ * @gfp: for its memory
+ * @done: called when ib_core has done with it; umad_request_free_mad() has to follow
+ *
+ * Context: process; may sleep if @gfp allows it.
+ * Return: the MAD, or an ERR_PTR().
+ */
+struct ib_mad_send_buf *umad_request_build_mad(struct umad_request *req, const void *head,
+					       size_t head_len, size_t len, gfp_t gfp,
+					       umad_done_fn done)
+{
+	const struct umad_post post = {
+		.core = req->agent->core,
+		.ah = req->ah,
+		.qpn = be32_to_cpu(req->hdr.qpn),
+		.pkey_index = req->hdr.pkey_index,
+		.head = head,
+		.head_len = head_len,
+		.len = len,
+		.gfp = gfp,
+		.done = done,
+		.owner = req,
+	};
+	struct ib_mad_send_buf *buf;
+
+	buf = umad_post_build(&post);
+	if (!IS_ERR(buf))
+		umad_request_get(req);
+	return buf;
+}
+
+/**
+ * umad_request_free_mad() - undo umad_request_build_mad()
+ * @req: the request
+ * @buf: consumed; ib_core has done with it, or has not taken it
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_request_free_mad(struct umad_request *req, struct ib_mad_send_buf *buf)
+{
+	umad_post_free(buf, req->ah);
+	umad_request_put(req);
+}
+
+/* Tell the caller that nobody answered. */
+static void queue_timeout_entry(struct umad_request *req)
+{
+	struct umad_timeout_entry *entry = req->timeout_entry;
+	struct umad_file *file = req->file;
+
+	lockdep_assert_held(&file->lock);
+	req->timeout_entry = NULL;
+	entry->msg.hdr = req->hdr;
+	entry->msg.hdr.status = ETIMEDOUT;
+	if (req->ops->describe) {
+		memset(entry->msg.hdr.reserved, 0,
+		       sizeof(entry->msg.hdr.reserved));
+		req->ops->describe(req, entry->msg.hdr.reserved);
+	}
+	/* It counts by itself: it may be read before the request has left, or long after. */
+	atomic_inc(&file->held_requests);
+	if (!umad_file_queue(file, &entry->msg, UMAD_STAT_SEND_TIMED_OUT))
+		release_entry(&entry->msg);
+}
+
+/**
+ * umad_request_step() - step a request's transaction, report what is to be reported
+ * @req: the request
+ * @event: what happened
+ * @wc_status: &enum ib_wc_status, or with UMAD_TXN_EV_UNDELIVERED the RMPPStatus,
+ *	for the trace
+ * @now: the time
+ *
+ * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
+ * Return: what umad_txn_step() returned.
+ */
+enum umad_txn_action umad_request_step(struct umad_request *req,
+				       enum umad_txn_event event, int wc_status,
+				       ktime_t now)
+{
+	enum umad_txn_state old = req->txn.state;
+	struct umad_file *file = req->file;
+	enum umad_txn_action action;
+
+	lockdep_assert_held(&file->lock);
+	action = umad_txn_step(&file->txns, &req->txn, event, now);
+	trace_ib_umad_txn(file, &req->txn, old, event, wc_status);
+	if (action == UMAD_TXN_REPORT)
+		queue_timeout_entry(req);
+
+	if (old != UMAD_TXN_DONE && req->txn.state == UMAD_TXN_DONE) {
+		list_move_tail(&req->agent_node, &file->done);
+		umad_again_leave(&file->again, &req->in_line);
+		if (req->ops->stop)
+			req->ops->stop(req);
+		if (old == UMAD_TXN_EXPIRED) {
+			timerqueue_del(&req->agent->expired, &req->expired_node);
+			req->agent->expired_count--;
+			atomic_inc(&file->held_requests);
+		}
+		umad_wait_entry_cancel(req);
+	} else if (old != UMAD_TXN_EXPIRED && req->txn.state == UMAD_TXN_EXPIRED) {
+		timerqueue_add(&req->agent->expired, &req->expired_node);
+		req->agent->expired_count++;
+		/* Few may be expired, and they are not what the program waits for. */
+		atomic_dec(&file->held_requests);
+	}
+	return action;
+}
+
+/**
+ * umad_request_unlock() - release &umad_file.lock after umad_request_step()
+ * @file: whose lock is held
+ *
+ * The table's references to what has become DONE under it are dropped here: this may
+ * be the last one of an address handle, whose end may sleep.
+ * Context: process; may sleep; hold no other lock; inside the gates of all agents that
+ * were stepped, or in a handler of ib_core.
+ */
+void umad_request_unlock(struct umad_file *file) __releases(&file->lock)
+{
+	struct umad_request *req, *next;
+	LIST_HEAD(done);
+
+	list_splice_init(&file->done, &done);
+	spin_unlock(&file->lock);
+	list_for_each_entry_safe(req, next, &done, agent_node)
+		umad_request_put(req);
+}
+
+/**
+ * umad_request_wait_ended() - ib_core has completed the wait entry
+ * @req: the request; its wait entry is detached
+ * @status: how it ended
+ *
+ * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
+ */
+void umad_request_wait_ended(struct umad_request *req, enum ib_wc_status status)
+{
+	enum umad_txn_event event = UMAD_TXN_EV_FAILED;
+
+	if (status == IB_WC_SUCCESS)
+		event = req->answer_lost ? UMAD_TXN_EV_LOST : UMAD_TXN_EV_SENT;
+	umad_request_step(req, event, status, ktime_get());
+}
+
+/**
+ * umad_request_count_failure() - count a MAD that has failed on this host
+ * @req: whose it is
+ * @status: how it ended; success is none
+ *
+ * Nor is what was taken back, by us or with its agent.
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_request_count_failure(struct umad_request *req, enum ib_wc_status status)
+{
+	lockdep_assert_held(&req->file->lock);
+	if (status == IB_WC_SUCCESS)
+		return;
+	if (status == IB_WC_WR_FLUSH_ERR &&
+	    (req->agent->dying || req->txn.state == UMAD_TXN_DONE))
+		return;
+	umad_stat_inc(&req->file->port->stats, UMAD_STAT_SEND_FAILED);
+}
