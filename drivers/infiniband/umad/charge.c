@@ -85,7 +85,7 @@ struct umad_reserve *umad_reserve_get(void)
 
 /**
  * umad_reserve_put() - a file does not use it any more
- * @reserve: of a file without agents and records; consumed
+ * @reserve: of a file without agents and entries; consumed
  *
  * Context: process; does not sleep.
  */

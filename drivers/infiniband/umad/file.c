@@ -10,16 +10,16 @@
 #include "user.h"
 
 /**
- * umad_file_queue() - queue a record for read(), and count it
+ * umad_file_queue() - queue an entry for read(), and count it
  * @file: the file
- * @msg: charged to @file's queue; consumed when it is queued
+ * @entry: charged to @file's queue; consumed when it is queued
  * @stat: what it counts as
  *
  * It is counted first: whoever has read it finds it counted.
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: false when nobody will read from @file any more.
  */
-bool umad_file_queue(struct umad_file *file, struct umad_msg *msg,
+bool umad_file_queue(struct umad_file *file, struct umad_rx_entry *entry,
 		     enum umad_stat stat)
 {
 	lockdep_assert_held(&file->lock);
@@ -27,7 +27,7 @@ bool umad_file_queue(struct umad_file *file, struct umad_msg *msg,
 	if (file->dead)
 		return false;
 	umad_stat_inc(&file->port->stats, stat);
-	return umad_rxq_push(&file->rxq, msg);
+	return umad_rxq_push(&file->rxq, entry);
 }
 
 /**

@@ -80,7 +80,7 @@ struct umad_file {
 };
 
 size_t umad_file_hdr_size(struct umad_file *file);
-bool __must_check umad_file_queue(struct umad_file *file, struct umad_msg *msg,
+bool __must_check umad_file_queue(struct umad_file *file, struct umad_rx_entry *entry,
 				  enum umad_stat stat);
 void umad_file_show(struct umad_file *file, struct seq_file *s);
 

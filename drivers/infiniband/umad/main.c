@@ -7,7 +7,7 @@
 #include "debugfs.h"
 #include "device.h"
 #include "queues.h"
-#include "segbuf.h"
+#include "pagebuf.h"
 #include "sysfs.h"
 
 MODULE_DESCRIPTION("User-space access to InfiniBand management datagrams");
@@ -54,7 +54,7 @@ static void __exit umad_exit(void)
 	umad_clients_unregister();
 	umad_debugfs_exit();
 	umad_queues_exit();
-	umad_segbuf_exit();
+	umad_pagebuf_exit();
 	class_unregister(&umad_class);
 	umad_chrdev_exit();
 }

@@ -47,7 +47,7 @@ struct ib_mad_agent;
  * @sm_dead: the RDMA device is gone: who gets @sm_sem hands it on; set once
  * @rmpp_joining: RMPP messages being joined
  * @rmpp_joining_bytes: memory they take
- * @rmpp_credit: segments that their senders may send unacknowledged, in all;
+ * @rx_window_budget: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
  * @rmpp_window: of them those that senders have been allowed to send
  * @abort_agent: sends the ABORTs of agents that go away, or NULL; constant after add
@@ -80,7 +80,7 @@ struct umad_port {
 	bool sm_dead;
 	atomic_t rmpp_joining;
 	atomic64_t rmpp_joining_bytes;
-	u32 rmpp_credit;
+	u32 rx_window_budget;
 	struct umad_rmpp_window rmpp_window;
 	struct ib_mad_agent *abort_agent;
 	atomic_t aborts;

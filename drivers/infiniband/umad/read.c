@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* read(): one record of the queue, whole or not at all. */
+/* read(): one entry of the queue, whole or not at all. */
 #include <linux/types.h>
 #include "cdev.h"
 
@@ -7,33 +7,33 @@
 #include <linux/uaccess.h>
 #include "file.h"
 #include "port.h"
-#include "segbuf.h"
+#include "pagebuf.h"
 #include "trace.h"
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
-static int copy_mad(const struct umad_msg *msg, char __user *buf, size_t len)
+static int copy_mad(const struct umad_rx_entry *entry, char __user *buf, size_t len)
 {
-	size_t head = min(len, msg->len);
+	size_t head = min(len, entry->len);
 
-	if (copy_to_user(buf, msg->data, head))
+	if (copy_to_user(buf, entry->data, head))
 		return -EFAULT;
 	if (len == head)
 		return 0;
-	return umad_segbuf_read_user(msg->body, 0, buf + head, len - head);
+	return umad_pagebuf_read_user(entry->body, 0, buf + head, len - head);
 }
 
 /*
- * Bytes copied, or an errno when the record has to stay. A message of several
+ * Bytes copied, or an errno when the entry has to stay. A message of several
  * segments that does not fit is begun all the same, so that its reader learns
  * the length.
  */
-static ssize_t copy_out(struct umad_file *file, const struct umad_msg *msg,
+static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entry,
 			char __user *buf, size_t count, size_t hdr_size)
 {
-	size_t whole = msg->len + msg->body_len;
-	size_t part = min(whole, msg->body ? msg->first : whole);
+	size_t whole = entry->len + entry->body_len;
+	size_t part = min(whole, entry->body ? entry->first : whole);
 	bool fits = count >= hdr_size + whole;
-	struct ib_user_mad_hdr hdr = msg->hdr;
+	struct ib_user_mad_hdr hdr = entry->hdr;
 
 	if (!fits)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_READ_SHORT);
@@ -43,31 +43,31 @@ static ssize_t copy_out(struct umad_file *file, const struct umad_msg *msg,
 	if (!hdr.status)
 		hdr.length = hdr_size + whole;
 	if (copy_to_user(buf, &hdr, hdr_size) ||
-	    copy_mad(msg, buf + hdr_size, fits ? whole : part))
+	    copy_mad(entry, buf + hdr_size, fits ? whole : part))
 		return -EFAULT;
 	if (!fits)
 		return -ENOSPC;
 
 	if (hdr.status)
-		trace_ib_umad_read_send(file, &hdr, msg->data);
+		trace_ib_umad_read_send(file, &hdr, entry->data);
 	else
-		trace_ib_umad_read_recv(file, &hdr, msg->data);
+		trace_ib_umad_read_recv(file, &hdr, entry->data);
 	return hdr_size + whole;
 }
 
-static struct umad_msg *wait_for_msg(struct umad_file *file, bool nonblock)
+static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonblock)
 {
-	struct umad_msg *msg;
+	struct umad_rx_entry *entry;
 
 	for (;;) {
 		if (READ_ONCE(file->dead))
 			return ERR_PTR(-EIO);
-		msg = umad_rxq_pop(&file->rxq);
-		if (msg)
-			return msg;
+		entry = umad_rxq_pop(&file->rxq);
+		if (entry)
+			return entry;
 		if (nonblock)
 			return ERR_PTR(-EAGAIN);
-		/* One record wakes one reader; put_back() wakes the next. */
+		/* One entry wakes one reader; put_back() wakes the next. */
 		if (wait_event_interruptible_exclusive(file->rxq.wait,
 						       umad_rxq_is_ready(&file->rxq)))
 			return ERR_PTR(-ERESTARTSYS);
@@ -84,28 +84,28 @@ static struct umad_msg *wait_for_msg(struct umad_file *file, bool nonblock)
  * Context: process; sleeps, in page faults of the caller's for as long as it
  * likes: no lock is held then.
  * Return: bytes of header and MAD; -EINVAL when @buf is too short for the first
- * segment and -ENOSPC when it is for the whole message, the record stays;
- * -EAGAIN, -ERESTARTSYS; -EFAULT, the record stays; -EIO when the device is
+ * segment and -ENOSPC when it is for the whole message, the entry stays;
+ * -EAGAIN, -ERESTARTSYS; -EFAULT, the entry stays; -EIO when the device is
  * gone.
  */
 ssize_t umad_read(struct file *filp, char __user *buf, size_t count,
 		  loff_t *pos)
 {
 	struct umad_file *file = filp->private_data;
-	struct umad_msg *msg;
+	struct umad_rx_entry *entry;
 	ssize_t ret;
 
 	if (count < umad_file_hdr_size(file))
 		return -EINVAL;
-	msg = wait_for_msg(file, filp->f_flags & O_NONBLOCK);
-	if (IS_ERR(msg))
-		return PTR_ERR(msg);
+	entry = wait_for_entry(file, filp->f_flags & O_NONBLOCK);
+	if (IS_ERR(entry))
+		return PTR_ERR(entry);
 
 	/* The file may have asked for the P_Key index while we slept. */
-	ret = copy_out(file, msg, buf, count, umad_file_hdr_size(file));
+	ret = copy_out(file, entry, buf, count, umad_file_hdr_size(file));
 	if (ret < 0)
-		umad_rxq_put_back(&file->rxq, msg);
+		umad_rxq_put_back(&file->rxq, entry);
 	else
-		umad_rxq_free(&file->rxq, msg);
+		umad_rxq_free(&file->rxq, entry);
 	return ret;
 }

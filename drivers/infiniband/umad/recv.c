@@ -19,30 +19,30 @@
 #include "rxq.h"
 
 /**
- * struct recv_msg - a received MAD in a file's queue
- * @msg: what the queue knows of it
+ * struct recv_entry - a received MAD in a file's queue
+ * @rx_entry: what the queue knows of it
  * @file: that it is for
  * @reserve: bytes of &umad_file.reserve that it takes
  * @mad: the bytes
  */
-struct recv_msg {
-	struct umad_msg msg;
+struct recv_entry {
+	struct umad_rx_entry rx_entry;
 	struct umad_file *file;
 	size_t reserve;
 	u8 mad[];
 };
 
-static void release_recv(struct umad_msg *msg)
+static void release_recv(struct umad_rx_entry *rx_entry)
 {
-	struct recv_msg *recv = container_of(msg, struct recv_msg, msg);
+	struct recv_entry *recv = container_of(rx_entry, struct recv_entry, rx_entry);
 
 	umad_reserve_free(recv->file, recv->reserve);
 	kfree(recv);
 }
 
-static struct recv_msg *alloc_msg(struct umad_file *file, size_t len)
+static struct recv_entry *alloc_msg(struct umad_file *file, size_t len)
 {
-	struct recv_msg *recv;
+	struct recv_entry *recv;
 	size_t reserve;
 
 	recv = umad_reserve_alloc(file, struct_size(recv, mad, len), &reserve);
@@ -53,13 +53,13 @@ static struct recv_msg *alloc_msg(struct umad_file *file, size_t len)
 	return recv;
 }
 
-/* A record of what was received, charged to the file; NULL when dropped. */
-static struct recv_msg *make_msg(struct umad_agent *agent,
-				 const struct ib_mad_recv_wc *rwc)
+/* An entry of what was received, charged to the file; NULL when dropped. */
+static struct recv_entry *make_entry(struct umad_agent *agent,
+				     const struct ib_mad_recv_wc *rwc)
 {
 	struct umad_file *file = agent->file;
 	struct umad_stats *stats = &file->port->stats;
-	struct recv_msg *recv;
+	struct recv_entry *recv;
 	enum umad_stat why;
 
 	why = UMAD_STAT_RECV_DROPPED_NOMEM;
@@ -67,43 +67,43 @@ static struct recv_msg *make_msg(struct umad_agent *agent,
 	if (!recv)
 		goto drop;
 
-	recv->msg.data = recv->mad;
-	recv->msg.len = rwc->mad_len;
-	recv->msg.body = NULL;
-	recv->msg.body_len = 0;
-	recv->msg.charge = 0;
-	recv->msg.release = release_recv;
+	recv->rx_entry.data = recv->mad;
+	recv->rx_entry.len = rwc->mad_len;
+	recv->rx_entry.body = NULL;
+	recv->rx_entry.body_len = 0;
+	recv->rx_entry.charge = 0;
+	recv->rx_entry.release = release_recv;
 	memcpy(recv->mad, rwc->recv_buf.mad, rwc->mad_len);
 
 	why = UMAD_STAT_RECV_DROPPED_GID;
-	if (umad_recv_hdr(agent, rwc, &recv->msg.hdr))
+	if (umad_recv_hdr(agent, rwc, &recv->rx_entry.hdr))
 		goto drop_free;
 
 	why = UMAD_STAT_RECV_DROPPED_BUDGET;
-	if (!umad_rxq_charge(&file->rxq, &recv->msg, ksize(recv)))
+	if (!umad_rxq_charge(&file->rxq, &recv->rx_entry, ksize(recv)))
 		goto drop_free;
 	return recv;
 
 drop_free:
-	release_recv(&recv->msg);
+	release_recv(&recv->rx_entry);
 drop:
 	umad_stat_inc(stats, why);
 	return NULL;
 }
 
-static void deliver(struct umad_agent *agent, struct recv_msg *recv)
+static void deliver(struct umad_agent *agent, struct recv_entry *recv)
 {
 	struct umad_file *file = agent->file;
 	bool queued = false;
 
 	spin_lock(&file->lock);
 	if (!agent->dying)
-		queued = umad_file_queue(file, &recv->msg,
+		queued = umad_file_queue(file, &recv->rx_entry,
 					 UMAD_STAT_RECV_DELIVERED);
 	spin_unlock(&file->lock);
 	if (!queued) {
 		umad_stat_inc(&file->port->stats, UMAD_STAT_RECV_DROPPED_DEAD);
-		umad_rxq_free(&file->rxq, &recv->msg);
+		umad_rxq_free(&file->rxq, &recv->rx_entry);
 	}
 }
 
@@ -175,7 +175,7 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 {
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
 	struct umad_agent *agent = core->context;
-	struct recv_msg *recv;
+	struct recv_entry *recv;
 	bool foreign;
 
 	if (rwc->wc->status != IB_WC_SUCCESS)
@@ -197,7 +197,7 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 		umad_rmpp_receive(agent, buf, rwc);
 		goto free;
 	}
-	recv = make_msg(agent, rwc);
+	recv = make_entry(agent, rwc);
 	if (!recv) {
 		if (buf)
 			umad_request_answer_lost(buf, mad);
@@ -209,7 +209,7 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 	    !umad_mad_is_rmpp_active(mad) && !is_local(rwc)) {
 		umad_stat_inc(&agent->file->port->stats,
 			      UMAD_STAT_RECV_UNMATCHED);
-		umad_rxq_free(&agent->file->rxq, &recv->msg);
+		umad_rxq_free(&agent->file->rxq, &recv->rx_entry);
 		goto free;
 	}
 	deliver(agent, recv);

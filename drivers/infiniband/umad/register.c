@@ -93,7 +93,7 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
  * Who tells its depth is the queue pair itself, and some (rxe) tell the ring
  * they made of it: one less than a power of two, the next after the depth.
  */
-static u32 receive_credit(struct ib_qp *qp)
+static u32 receive_window_budget(struct ib_qp *qp)
 {
 	struct ib_qp_init_attr init = {};
 	struct ib_qp_attr attr = {};
@@ -128,8 +128,8 @@ static int agent_register(struct umad_agent *agent,
 		return PTR_ERR(core);
 	umad_tids_add(&agent->tid, core->hi_tid);
 	WRITE_ONCE(agent->core, core);
-	if (!READ_ONCE(port->rmpp_credit))
-		WRITE_ONCE(port->rmpp_credit, receive_credit(core->qp));
+	if (!READ_ONCE(port->rx_window_budget))
+		WRITE_ONCE(port->rx_window_budget, receive_window_budget(core->qp));
 	return 0;
 }
 

@@ -26,9 +26,10 @@ void umad_request_get(struct umad_request *req)
 	refcount_inc(&req->refs);
 }
 
-static void release_entry(struct umad_msg *msg)
+static void release_entry(struct umad_rx_entry *rx_entry)
 {
-	struct umad_timeout_entry *entry = container_of(msg, struct umad_timeout_entry, msg);
+	struct umad_timeout_entry *entry =
+		container_of(rx_entry, struct umad_timeout_entry, rx_entry);
 
 	atomic_dec(&entry->file->held_requests);
 	kfree(entry);
@@ -147,9 +148,9 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 	timerqueue_init(&req->expired_node);
 	entry->file = agent->file;
 	entry->mad = *mad;
-	entry->msg.data = &entry->mad;
-	entry->msg.len = sizeof(entry->mad);
-	entry->msg.release = release_entry;
+	entry->rx_entry.data = &entry->mad;
+	entry->rx_entry.len = sizeof(entry->mad);
+	entry->rx_entry.release = release_entry;
 	init_txn(req, hdr, mad);
 	umad_again_entry_init(&req->in_line, &req->txn.dest);
 	return req;
@@ -289,17 +290,17 @@ static void queue_timeout_entry(struct umad_request *req)
 
 	lockdep_assert_held(&file->lock);
 	req->timeout_entry = NULL;
-	entry->msg.hdr = req->hdr;
-	entry->msg.hdr.status = ETIMEDOUT;
+	entry->rx_entry.hdr = req->hdr;
+	entry->rx_entry.hdr.status = ETIMEDOUT;
 	if (req->ops->describe) {
-		memset(entry->msg.hdr.reserved, 0,
-		       sizeof(entry->msg.hdr.reserved));
-		req->ops->describe(req, entry->msg.hdr.reserved);
+		memset(entry->rx_entry.hdr.reserved, 0,
+		       sizeof(entry->rx_entry.hdr.reserved));
+		req->ops->describe(req, entry->rx_entry.hdr.reserved);
 	}
 	/* It counts by itself: it may be read before the request has left, or long after. */
 	atomic_inc(&file->held_requests);
-	if (!umad_file_queue(file, &entry->msg, UMAD_STAT_SEND_TIMED_OUT))
-		release_entry(&entry->msg);
+	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_SEND_TIMED_OUT))
+		release_entry(&entry->rx_entry);
 }
 
 /**

@@ -49,12 +49,12 @@ struct umad_request_ops {
 
 /**
  * struct umad_timeout_entry - what read() returns when nobody answers
- * @msg: record of the receive queue
+ * @rx_entry: entry of the receive queue
  * @file: in whose &umad_file.held_requests it counts
  * @mad: the common header of the MAD, as it was sent
  */
 struct umad_timeout_entry {
-	struct umad_msg msg;
+	struct umad_rx_entry rx_entry;
 	struct umad_file *file;
 	struct ib_mad_hdr mad;
 };

@@ -21,7 +21,7 @@
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "rmpp_table.h"
-#include "segbuf.h"
+#include "pagebuf.h"
 
 static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 				     const struct ib_mad_recv_wc *rwc,
@@ -29,24 +29,24 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 {
 	struct umad_file *file = agent->file;
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
-	struct umad_rx_msg *msg;
+	struct umad_rmpp_rx_entry *entry;
 	struct umad_rmpp_rx *rx;
 	int ret = -ENOMEM;
 
 	rx = kzalloc(sizeof(*rx), UMAD_GFP_HANDLER);
-	msg = kzalloc(sizeof(*msg), UMAD_GFP_HANDLER);
-	if (msg) {
+	entry = kzalloc(sizeof(*entry), UMAD_GFP_HANDLER);
+	if (entry) {
 		/* Whatever becomes of it, it is given back this way. */
-		msg->msg.release = umad_rx_msg_release;
-		msg->msg.body = umad_segbuf_alloc(UMAD_GFP_HANDLER);
+		entry->rx_entry.release = umad_rmpp_rx_entry_release;
+		entry->rx_entry.body = umad_pagebuf_alloc(UMAD_GFP_HANDLER);
 	}
 	umad_charge_end(&charge);
-	if (!rx || !msg || !msg->msg.body)
+	if (!rx || !entry || !entry->rx_entry.body)
 		goto err;
 
 	rx->key = *key;
 	rx->agent = agent;
-	rx->msg = msg;
+	rx->entry = entry;
 	refcount_set(&rx->refs, 1);
 	INIT_LIST_HEAD(&rx->linger_node);
 	INIT_LIST_HEAD(&rx->peer_node);
@@ -59,8 +59,8 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 	return rx;
 err:
 	kfree(rx);
-	if (msg)
-		umad_rx_msg_release(&msg->msg);
+	if (entry)
+		umad_rmpp_rx_entry_release(&entry->rx_entry);
 	return ERR_PTR(ret);
 }
 
@@ -78,7 +78,7 @@ static void rx_setup(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 	rmpp_rx_init(&rx->engine, &layout, umad_rmpp_max_message(), window,
 		     ktime_get_ns());
 	rx->engine.asked_for = rx->asked_for;
-	memcpy(rx->msg->head, mad, layout.hdr);
+	memcpy(rx->entry->head, mad, layout.hdr);
 	memcpy(rx->head, mad, layout.hdr);
 	/* ACK, STOP and ABORT go the other way (IBA 13.6.2). */
 	head->method ^= IB_MGMT_METHOD_RESP;

@@ -16,7 +16,7 @@
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "rmpp_table.h"
-#include "segbuf.h"
+#include "pagebuf.h"
 
 /* Complete messages of a file that still answer what is repeated. */
 #define LINGERING_MAX		1024
@@ -36,7 +36,7 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 	const struct rmpp_layout *layout = &rx->engine.layout;
 	const void *mad = rwc->recv_buf.mad;
 	struct umad_file *file = rx->agent->file;
-	struct umad_segbuf *body = rx->msg->msg.body;
+	struct umad_pagebuf *body = rx->entry->rx_entry.body;
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	struct umad_rmpp_rx *victim = NULL;
 	size_t before = body->bytes;
@@ -45,8 +45,8 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 
 	/* OPA's last MAD may be short; what is missing reads as zero. */
 	len = min_t(size_t, layout->data, rwc->mad_len - layout->hdr);
-	ret = umad_segbuf_write(body, (size_t)(packet->seg - 1) * layout->data,
-				mad + layout->hdr, len);
+	ret = umad_pagebuf_write(body, (size_t)(packet->seg - 1) * layout->data,
+				 mad + layout->hdr, len);
 	umad_charge_end(&charge);
 
 	spin_lock(&file->lock);
@@ -91,7 +91,7 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx)
 	struct umad_agent *agent = rx->agent;
 	struct umad_file *file = agent->file;
 	struct umad_stats *stats = &file->port->stats;
-	struct umad_rx_msg *msg = rx->msg;
+	struct umad_rmpp_rx_entry *entry = rx->entry;
 	struct umad_rmpp_rx *oldest = NULL;
 	bool wanted = !agent->dying;
 
@@ -120,18 +120,18 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx)
 			      UMAD_STAT_RECV_UNMATCHED);
 		return oldest;
 	}
-	rx->msg = NULL;
-	msg->msg.hdr = rx->from;
-	msg->msg.data = msg->head;
-	msg->msg.len = rx->engine.layout.hdr;
-	msg->msg.body_len = rmpp_rx_data_len(&rx->engine);
-	msg->msg.first = rx->engine.layout.hdr + rx->engine.layout.data;
-	umad_rxq_charge_always(&file->rxq, &msg->msg,
-			       msg->msg.body->bytes + sizeof(*msg));
+	rx->entry = NULL;
+	entry->rx_entry.hdr = rx->from;
+	entry->rx_entry.data = entry->head;
+	entry->rx_entry.len = rx->engine.layout.hdr;
+	entry->rx_entry.body_len = rmpp_rx_data_len(&rx->engine);
+	entry->rx_entry.first = rx->engine.layout.hdr + rx->engine.layout.data;
+	umad_rxq_charge_always(&file->rxq, &entry->rx_entry,
+			       entry->rx_entry.body->bytes + sizeof(*entry));
 	umad_stat_inc(stats, UMAD_STAT_RMPP_RECEIVED);
-	if (!umad_file_queue(file, &msg->msg, UMAD_STAT_RECV_DELIVERED)) {
+	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_RECV_DELIVERED)) {
 		umad_stat_inc(stats, UMAD_STAT_RECV_DROPPED_DEAD);
-		rx->msg = msg;
+		rx->entry = entry;
 	}
 	return oldest;
 }
@@ -177,9 +177,9 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 	if (answered)
 		umad_request_put(answered);
 	/* Only this thread has to do with it: nobody wanted it. */
-	if (rx->engine.state == RMPP_RX_DONE && rx->msg) {
-		umad_rxq_free(&file->rxq, &rx->msg->msg);
-		rx->msg = NULL;
+	if (rx->engine.state == RMPP_RX_DONE && rx->entry) {
+		umad_rxq_free(&file->rxq, &rx->entry->rx_entry);
+		rx->entry = NULL;
 	}
 	if (oldest) {
 		agent = oldest->agent;

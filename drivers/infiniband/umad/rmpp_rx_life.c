@@ -6,18 +6,18 @@
 #include <linux/slab.h>
 #include "ah.h"
 #include "request.h"
-#include "segbuf.h"
+#include "pagebuf.h"
 
 /**
- * umad_rx_msg_release() - give a message back
- * @msg: in a &struct umad_rx_msg; consumed
+ * umad_rmpp_rx_entry_release() - give a message back
+ * @entry: in a &struct umad_rmpp_rx_entry; consumed
  *
  * Context: process; may sleep.
  */
-void umad_rx_msg_release(struct umad_msg *msg)
+void umad_rmpp_rx_entry_release(struct umad_rx_entry *entry)
 {
-	umad_segbuf_free_soon(msg->body);
-	kfree(container_of(msg, struct umad_rx_msg, msg));
+	umad_pagebuf_free_soon(entry->body);
+	kfree(container_of(entry, struct umad_rmpp_rx_entry, rx_entry));
 }
 
 /**
@@ -43,8 +43,8 @@ void umad_rmpp_rx_put(struct umad_rmpp_rx *rx)
 		return;
 	if (rx->ah)
 		umad_ah_put(rx->ah);
-	if (rx->msg)
-		umad_rx_msg_release(&rx->msg->msg);
+	if (rx->entry)
+		umad_rmpp_rx_entry_release(&rx->entry->rx_entry);
 	if (rx->req)
 		umad_request_put(rx->req);
 	kfree(rx);

@@ -13,12 +13,12 @@ struct umad_rmpp_peer;
 struct umad_request;
 
 /**
- * struct umad_rx_msg - a message for read()
- * @msg: record of the receive queue
+ * struct umad_rmpp_rx_entry - a message for read()
+ * @rx_entry: entry of the receive queue
  * @head: headers of the first segment
  */
-struct umad_rx_msg {
-	struct umad_msg msg;
+struct umad_rmpp_rx_entry {
+	struct umad_rx_entry rx_entry;
 	u8 head[UMAD_RMPP_HDR_MAX];
 };
 
@@ -53,7 +53,7 @@ struct umad_rx_msg {
  *	before its address was known; protected by &umad_file.lock
  * @from: the header of the first segment, for the program; constant
  * @head: headers of our answers, constant
- * @msg: what read() will return; NULL when it was handed on
+ * @entry: what read() will return; NULL when it was handed on
  * @charged: bytes of it that count as being joined; protected by &umad_file.lock
  * @peer: who sends it, while it is in the table and not complete; else NULL;
  *	protected by &umad_file.lock
@@ -88,7 +88,7 @@ struct umad_rmpp_rx {
 	bool silent;
 	struct ib_user_mad_hdr from;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
-	struct umad_rx_msg *msg;
+	struct umad_rmpp_rx_entry *entry;
 	size_t charged;
 	struct umad_rmpp_peer *peer;
 	struct list_head peer_node;
@@ -97,7 +97,7 @@ struct umad_rmpp_rx {
 	u32 granted;
 };
 
-void umad_rx_msg_release(struct umad_msg *msg);
+void umad_rmpp_rx_entry_release(struct umad_rx_entry *entry);
 void umad_rmpp_rx_get(struct umad_rmpp_rx *rx);
 void umad_rmpp_rx_put(struct umad_rmpp_rx *rx);
 

@@ -17,7 +17,7 @@
 #include "rmpp_abort.h"
 #include "rmpp_control.h"
 #include "rmpp_match.h"
-#include "segbuf.h"
+#include "pagebuf.h"
 #include "trace.h"
 #include "wait_entry.h"
 
@@ -80,7 +80,7 @@ static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
 		packet.len = len + class_hdr;
 	}
 	rmpp_format(mad, &packet);
-	umad_segbuf_read(tx->data, offset, (void *)mad + tx->layout.hdr, len);
+	umad_pagebuf_read(tx->data, offset, (void *)mad + tx->layout.hdr, len);
 }
 
 /*

@@ -17,8 +17,8 @@
  * does so with one segment or two, and counts again.
  */
 #define SILENT_AFTER	(250 * NSEC_PER_MSEC)
-/* Of the credit, what one peer alone is not granted: for who comes next. */
-#define RESERVE(credit)	((credit) / 8)
+/* Of the window budget, what one peer alone is not granted: for who comes next. */
+#define RESERVE(budget)	((budget) / 8)
 
 /**
  * umad_rmpp_window_init() - nothing is granted yet
@@ -136,11 +136,11 @@ void umad_rmpp_window_leave(struct umad_rmpp_rx *rx)
 }
 
 /*
- * A fair share: of the credit for the peer, of that for its message; but no
+ * A fair share: of the window budget for the peer, of that for its message; but no
  * more than is left of either, as those who came first may have been promised
  * much. Who is silent needs no more than a way to go on.
  */
-static u32 choose(struct umad_rmpp_window *window, u32 credit,
+static u32 choose(struct umad_rmpp_window *window, u32 budget,
 		  const struct umad_rmpp_rx *rx)
 {
 	const struct umad_rmpp_peer *peer = rx->peer;
@@ -149,10 +149,10 @@ static u32 choose(struct umad_rmpp_window *window, u32 credit,
 	lockdep_assert_held(&window->lock);
 	if (!is_active(rx))
 		return 1;
-	most = min(credit / window->peers, credit - RESERVE(credit));
+	most = min(budget / window->peers, budget - RESERVE(budget));
 	used = peer->granted - rx->granted;
 	others = window->granted - rx->granted;
-	left = min(most - min(most, used), credit - min(credit, others));
+	left = min(most - min(most, used), budget - min(budget, others));
 	return clamp_t(u32, min(left, most / peer->active), 1,
 		       RMPP_RX_WINDOW_MAX);
 }
@@ -164,13 +164,13 @@ static u32 choose(struct umad_rmpp_window *window, u32 credit,
  * @now: the time
  *
  * Choosing the window and granting it are one step, so that what is granted
- * never exceeds the credit but by one segment for each message.
+ * never exceeds the window budget but by one segment for each message.
  * Context: process, &umad_file.lock held; does not sleep.
  */
 void umad_rmpp_window_ack(struct umad_rmpp_rx *rx, struct rmpp_packet *ack,
 			  u64 now)
 {
-	u32 credit = READ_ONCE(rx->agent->file->port->rmpp_credit);
+	u32 budget = READ_ONCE(rx->agent->file->port->rx_window_budget);
 	struct umad_rmpp_window *window = window_of(rx);
 
 	lockdep_assert_held(&rx->agent->file->lock);
@@ -181,7 +181,7 @@ void umad_rmpp_window_ack(struct umad_rmpp_rx *rx, struct rmpp_packet *ack,
 	}
 	spin_lock(&window->lock);
 	let_age(window, now);
-	rmpp_rx_format_ack(&rx->engine, choose(window, credit, rx), ack);
+	rmpp_rx_format_ack(&rx->engine, choose(window, budget, rx), ack);
 	account(window, rx);
 	spin_unlock(&window->lock);
 }
@@ -197,13 +197,13 @@ void umad_rmpp_window_ack(struct umad_rmpp_rx *rx, struct rmpp_packet *ack,
 u32 umad_rmpp_window_offer(struct umad_port *port, u64 now)
 {
 	struct umad_rmpp_window *window = &port->rmpp_window;
-	u32 credit = READ_ONCE(port->rmpp_credit);
+	u32 budget = READ_ONCE(port->rx_window_budget);
 	u32 left;
 
 	spin_lock(&window->lock);
 	let_age(window, now);
-	left = min(credit - min(credit, window->granted),
-		   (credit - RESERVE(credit)) / (window->peers + 1));
+	left = min(budget - min(budget, window->granted),
+		   (budget - RESERVE(budget)) / (window->peers + 1));
 	spin_unlock(&window->lock);
 	return clamp_t(u32, left, 1, RMPP_RX_WINDOW_MAX);
 }

@@ -14,7 +14,7 @@
 #include "hdr.h"
 #include "request.h"
 #include "rmpp_dest.h"
-#include "segbuf.h"
+#include "pagebuf.h"
 
 /**
  * umad_rmpp_tx_create() - a message that a program has written
@@ -46,8 +46,8 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
 	if (!tx)
 		return ERR_PTR(ret);
 	/* One try: whoever wants more than there is hears so at once. */
-	tx->data = umad_segbuf_alloc(GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
-				     __GFP_NOWARN);
+	tx->data = umad_pagebuf_alloc(GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
+				      __GFP_NOWARN);
 	if (!tx->data)
 		goto err;
 
@@ -74,7 +74,7 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
 	if (copy_from_user(tx->head + IB_MGMT_RMPP_HDR, mad + IB_MGMT_RMPP_HDR,
 			   hdr_len - IB_MGMT_RMPP_HDR))
 		goto err;
-	ret = umad_segbuf_write_user(tx->data, mad + hdr_len, tx->data_len);
+	ret = umad_pagebuf_write_user(tx->data, mad + hdr_len, tx->data_len);
 	if (ret)
 		goto err;
 	return tx;
@@ -95,7 +95,7 @@ void umad_rmpp_tx_free(struct umad_rmpp_tx *tx)
 		return;
 	if (tx->dest)
 		umad_rmpp_dest_uncharge(tx->file, tx->dest, tx->charged);
-	umad_segbuf_free_soon(tx->data);
+	umad_pagebuf_free_soon(tx->data);
 	kfree(tx);
 }
 

@@ -7,7 +7,7 @@
 #include "rmpp_tx.h"
 
 struct umad_rmpp_dest;
-struct umad_segbuf;
+struct umad_pagebuf;
 struct umad_request;
 
 /**
@@ -43,7 +43,7 @@ struct umad_rmpp_tx {
 	struct umad_file *file;
 	struct umad_rmpp_dest *dest;
 	size_t charged;
-	struct umad_segbuf *data;
+	struct umad_pagebuf *data;
 	size_t data_len;
 	u32 mad_size;
 	bool pumping;

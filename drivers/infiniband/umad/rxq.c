@@ -8,7 +8,7 @@
 /**
  * umad_rxq_init() - make an empty queue
  * @q: to be made
- * @budget: bytes that its records may be charged in all
+ * @budget: bytes that its entries may be charged in all
  *
  * Context: any.
  */
@@ -25,17 +25,17 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
 
 /**
- * umad_rxq_charge() - take a record's bytes from the budget
+ * umad_rxq_charge() - take an entry's bytes from the budget
  * @q: the queue it will go to
- * @msg: not charged yet; umad_rxq_free() gives the bytes back
+ * @entry: not charged yet; umad_rxq_free() gives the bytes back
  * @bytes: of memory it holds
  *
- * Records that must never be dropped, the caller's own timeouts, are simply
+ * Entries that must never be dropped, the caller's own timeouts, are simply
  * not charged: their number is bounded by what the caller has outstanding.
  * Context: process; does not sleep.
  * Return: false when the budget does not allow it.
  */
-bool umad_rxq_charge(struct umad_rxq *q, struct umad_msg *msg, size_t bytes)
+bool umad_rxq_charge(struct umad_rxq *q, struct umad_rx_entry *entry, size_t bytes)
 {
 	bool fits;
 
@@ -43,7 +43,7 @@ bool umad_rxq_charge(struct umad_rxq *q, struct umad_msg *msg, size_t bytes)
 	fits = bytes <= q->budget && q->charged <= q->budget - bytes;
 	if (fits) {
 		q->charged += bytes;
-		msg->charge = bytes;
+		entry->charge = bytes;
 	}
 	spin_unlock(&q->lock);
 	return fits;
@@ -51,20 +51,20 @@ bool umad_rxq_charge(struct umad_rxq *q, struct umad_msg *msg, size_t bytes)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_charge);
 
 /**
- * umad_rxq_charge_always() - take a record's bytes from the budget, or beyond
+ * umad_rxq_charge_always() - take an entry's bytes from the budget, or beyond
  * @q: the queue it will go to
- * @msg: not charged yet
+ * @entry: not charged yet
  * @bytes: of memory it holds
  *
  * For what has been acknowledged to its sender and must not be dropped.
  * Context: process; does not sleep.
  */
-void umad_rxq_charge_always(struct umad_rxq *q, struct umad_msg *msg,
+void umad_rxq_charge_always(struct umad_rxq *q, struct umad_rx_entry *entry,
 			    size_t bytes)
 {
 	spin_lock(&q->lock);
 	q->charged += bytes;
-	msg->charge = bytes;
+	entry->charge = bytes;
 	spin_unlock(&q->lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_charge_always);
@@ -88,21 +88,21 @@ bool umad_rxq_has_room(struct umad_rxq *q)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_has_room);
 
 /**
- * umad_rxq_push() - queue a record and wake who waits for one
+ * umad_rxq_push() - queue an entry and wake who waits for one
  * @q: the queue
- * @msg: consumed on success
+ * @entry: consumed on success
  *
  * Context: process; does not sleep.
- * Return: false when the queue is dead, the caller keeps @msg.
+ * Return: false when the queue is dead, the caller keeps @entry.
  */
-bool umad_rxq_push(struct umad_rxq *q, struct umad_msg *msg)
+bool umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
 	bool alive;
 
 	spin_lock(&q->lock);
 	alive = !q->dead;
 	if (alive) {
-		list_add_tail(&msg->node, &q->list);
+		list_add_tail(&entry->node, &q->list);
 		q->queued++;
 	}
 	spin_unlock(&q->lock);
@@ -113,82 +113,82 @@ bool umad_rxq_push(struct umad_rxq *q, struct umad_msg *msg)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_push);
 
 /**
- * umad_rxq_pop() - take the oldest record out
+ * umad_rxq_pop() - take the oldest entry out
  * @q: the queue
  *
- * The record stays charged until umad_rxq_free().
+ * The entry stays charged until umad_rxq_free().
  * Context: process; does not sleep.
- * Return: the record, now the caller's, or NULL when there is none or the
+ * Return: the entry, now the caller's, or NULL when there is none or the
  * queue is dead.
  */
-struct umad_msg *umad_rxq_pop(struct umad_rxq *q)
+struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q)
 {
-	struct umad_msg *msg = NULL;
+	struct umad_rx_entry *entry = NULL;
 
 	spin_lock(&q->lock);
 	if (!q->dead)
-		msg = list_first_entry_or_null(&q->list, struct umad_msg, node);
-	if (msg) {
-		list_del(&msg->node);
+		entry = list_first_entry_or_null(&q->list, struct umad_rx_entry, node);
+	if (entry) {
+		list_del(&entry->node);
 		q->queued--;
 	}
 	spin_unlock(&q->lock);
-	return msg;
+	return entry;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_pop);
 
 /**
- * umad_rxq_put_back() - a record could not be handed out, make it the oldest
+ * umad_rxq_put_back() - an entry could not be handed out, make it the oldest
  * @q: the queue it was popped from
- * @msg: consumed
+ * @entry: consumed
  *
  * Another reader may have gone to sleep on the queue that looked empty, and
  * is woken: in-tree it slept on beside a MAD that it could have had.
  * Context: process; may sleep when the queue has died.
  */
-void umad_rxq_put_back(struct umad_rxq *q, struct umad_msg *msg)
+void umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
 	bool alive;
 
 	spin_lock(&q->lock);
 	alive = !q->dead;
 	if (alive) {
-		list_add(&msg->node, &q->list);
+		list_add(&entry->node, &q->list);
 		q->queued++;
 	}
 	spin_unlock(&q->lock);
 	if (alive)
 		wake_up_interruptible_poll(&q->wait, EPOLLIN | EPOLLRDNORM);
 	else
-		umad_rxq_free(q, msg);
+		umad_rxq_free(q, entry);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_put_back);
 
 /**
- * umad_rxq_free() - give back a record and what it was charged
+ * umad_rxq_free() - give back an entry and what it was charged
  * @q: the queue it was charged to
- * @msg: in no queue; consumed
+ * @entry: in no queue; consumed
  *
  * Context: process; may sleep.
  */
-void umad_rxq_free(struct umad_rxq *q, struct umad_msg *msg)
+void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
 	spin_lock(&q->lock);
-	q->charged -= msg->charge;
+	q->charged -= entry->charge;
 	spin_unlock(&q->lock);
-	msg->release(msg);
+	entry->release(entry);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_free);
 
 /**
- * umad_rxq_kill() - drop all records, let none in any more, wake everybody
+ * umad_rxq_kill() - drop all entries, let none in any more, wake everybody
  * @q: the queue; may be dead already
  *
  * Context: process; may sleep.
  */
 void umad_rxq_kill(struct umad_rxq *q)
 {
-	struct umad_msg *msg, *next;
+	struct umad_rx_entry *entry, *next;
 	LIST_HEAD(dropped);
 
 	spin_lock(&q->lock);
@@ -197,8 +197,8 @@ void umad_rxq_kill(struct umad_rxq *q)
 	list_splice_init(&q->list, &dropped);
 	spin_unlock(&q->lock);
 	wake_up_all(&q->wait);
-	list_for_each_entry_safe(msg, next, &dropped, node) {
-		umad_rxq_free(q, msg);
+	list_for_each_entry_safe(entry, next, &dropped, node) {
+		umad_rxq_free(q, entry);
 		cond_resched();
 	}
 }
@@ -209,7 +209,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_kill);
  * @q: the queue
  *
  * Context: process; does not sleep.
- * Return: true when there is a record, or when the queue is dead.
+ * Return: true when there is an entry, or when the queue is dead.
  */
 bool umad_rxq_is_ready(struct umad_rxq *q)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The queue of what a file's read() will hand out, with a bound in bytes.
- * Pure: knows neither ib_core nor files.
+ * Self-contained: knows neither ib_core nor files.
  */
 #ifndef UMAD_RXQ_H
 #define UMAD_RXQ_H
@@ -11,10 +11,10 @@
 #include <linux/wait.h>
 #include <rdma/ib_user_mad.h>
 
-struct umad_segbuf;
+struct umad_pagebuf;
 
 /**
- * struct umad_msg - one record for read()
+ * struct umad_rx_entry - one entry for read()
  * @node: in &umad_rxq.list
  * @hdr: as read() copies it out, but for @length, which depends on the layout
  * @data: the MAD, or the headers of a message of several segments
@@ -24,30 +24,30 @@ struct umad_segbuf;
  * @first: bytes that its first segment had: a reader with room for them gets
  *	them, and hears how much room the whole needs
  * @charge: bytes it is charged to the queue's budget
- * @release: gives the record back
+ * @release: gives the entry back
  */
-struct umad_msg {
+struct umad_rx_entry {
 	struct list_head node;
 	struct ib_user_mad_hdr hdr;
 	const void *data;
 	size_t len;
-	struct umad_segbuf *body;
+	struct umad_pagebuf *body;
 	size_t body_len;
 	size_t first;
 	size_t charge;
-	void (*release)(struct umad_msg *msg);
+	void (*release)(struct umad_rx_entry *entry);
 };
 
 /**
- * struct umad_rxq - a queue of records
+ * struct umad_rxq - a queue of entries
  * @lock: protects all members; taken in process context only, inside the
  *	file's lock or alone, and nothing is taken inside it
- * @list: records, the oldest first
+ * @list: entries, the oldest first
  * @wait: readers and pollers
- * @budget: bytes that records may be charged, constant
+ * @budget: bytes that entries may be charged, constant
  * @charged: bytes charged now: queued, and being copied out by a reader
- * @queued: records in @list
- * @dead: no record goes in or out any more
+ * @queued: entries in @list
+ * @dead: no entry goes in or out any more
  */
 struct umad_rxq {
 	spinlock_t lock; /* protects all below */
@@ -60,15 +60,15 @@ struct umad_rxq {
 };
 
 void umad_rxq_init(struct umad_rxq *q, size_t budget);
-bool __must_check umad_rxq_charge(struct umad_rxq *q, struct umad_msg *msg,
+bool __must_check umad_rxq_charge(struct umad_rxq *q, struct umad_rx_entry *entry,
 				  size_t bytes);
-void umad_rxq_charge_always(struct umad_rxq *q, struct umad_msg *msg,
+void umad_rxq_charge_always(struct umad_rxq *q, struct umad_rx_entry *entry,
 			    size_t bytes);
 bool umad_rxq_has_room(struct umad_rxq *q);
-bool __must_check umad_rxq_push(struct umad_rxq *q, struct umad_msg *msg);
-struct umad_msg *umad_rxq_pop(struct umad_rxq *q);
-void umad_rxq_put_back(struct umad_rxq *q, struct umad_msg *msg);
-void umad_rxq_free(struct umad_rxq *q, struct umad_msg *msg);
+bool __must_check umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry);
+struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q);
+void umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry);
+void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry);
 void umad_rxq_kill(struct umad_rxq *q);
 bool umad_rxq_is_ready(struct umad_rxq *q);
 

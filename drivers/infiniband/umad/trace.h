@@ -12,7 +12,7 @@
 #include "port.h"
 #include "txn.h"
 
-/* The records have what stands on the wire, as in-tree; sparse need not mind. */
+/* Trace entries have what stands on the wire, as in-tree; sparse need not mind. */
 #define umad_trace_be16(x)	be16_to_cpu((__force __be16)(x))
 #define umad_trace_be32(x)	be32_to_cpu((__force __be32)(x))
 #define umad_trace_be64(x)	be64_to_cpu((__force __be64)(x))

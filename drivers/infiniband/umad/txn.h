@@ -2,7 +2,7 @@
 /*
  * Transactions: which sends of a file are outstanding, which received
  * response answers which of them, and when each is to be sent again or given
- * up. Pure: knows neither ib_core nor files, and is told the time, so that
+ * up. Self-contained: knows neither ib_core nor files, and is told the time, so that
  * KUnit drives it with a clock of its own.
  */
 #ifndef UMAD_TXN_H

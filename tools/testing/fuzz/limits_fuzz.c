@@ -240,7 +240,7 @@ static void check(struct world *w)
 	MUST(w->port.rmpp_window.peers <= active);
 	MUST(!w->port.rmpp_window.peers == !active);
 	/* More is promised only if the silent come back. */
-	MUST(w->aged || granted <= w->port.rmpp_credit);
+	MUST(w->aged || granted <= w->port.rx_window_budget);
 }
 
 /* Of a file that is active, as all those above it are. */
@@ -373,7 +373,7 @@ static void set_up(struct world *w, struct input *in)
 	w->now = NSEC_PER_SEC;
 	umad_rmpp_window_init(&w->port.rmpp_window);
 	spin_lock_init(&w->port.users_lock);
-	w->port.rmpp_credit = take16(in) % 1024 + 1;
+	w->port.rx_window_budget = take16(in) % 1024 + 1;
 	peer_transfers = take(in) % 8;
 	file_transfers = take(in) % 16;
 	port_transfers = take(in) % 24;

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "rmpp_rx.h"
 #include "rmpp_tx.h"
-#include "segbuf.h"
+#include "pagebuf.h"
 #include "shim/memory.h"
 
 #include <linux/gfp.h>
@@ -83,7 +83,7 @@ struct world {
 	struct event events[FLIGHT_MAX];
 	u32 len;
 	u8 message[SEGS_MAX * 256];
-	struct umad_segbuf *body;
+	struct umad_pagebuf *body;
 	bool arrived;
 };
 
@@ -237,7 +237,7 @@ static void arrived(struct world *w)
 	MUST(!w->arrived);
 	w->arrived = true;
 	MUST(rmpp_rx_data_len(&w->rx) == w->len);
-	umad_segbuf_read(w->body, 0, bytes, w->len);
+	umad_pagebuf_read(w->body, 0, bytes, w->len);
 	MUST(!memcmp(bytes, w->message, w->len));
 }
 
@@ -279,8 +279,8 @@ static void to_rx(struct world *w, const struct ib_rmpp_mad *mad)
 		u32 at = (packet.seg - 1) * w->layout.data;
 
 		MUST(packet.seg >= 1 && packet.seg <= w->tx.segs);
-		MUST(!umad_segbuf_write(w->body, at, (u8 *)mad + w->layout.hdr,
-					w->layout.data));
+		MUST(!umad_pagebuf_write(w->body, at, (u8 *)mad + w->layout.hdr,
+					 w->layout.data));
 		verdict = rmpp_rx_stored(&w->rx, &packet, w->now);
 		if (w->rx.state == RMPP_RX_DONE)
 			arrived(w);
@@ -368,7 +368,7 @@ static void set_up(struct world *w, const u8 *data, size_t size)
 	timeout = 500 + (shape >> 1 & 3) * 500;
 	retries = 3 + (shape >> 3 & 7);
 	segs = rmpp_segments(&w->layout, w->len);
-	w->body = umad_segbuf_alloc(GFP_KERNEL);
+	w->body = umad_pagebuf_alloc(GFP_KERNEL);
 	MUST(w->body);
 	w->now = NSEC_PER_SEC;
 	rmpp_tx_init(&w->tx, segs, 1, timeout, retries, w->now);
@@ -391,5 +391,5 @@ void fuzz_one(const u8 *data, size_t size)
 	}
 	MUST(w->tx.state != RMPP_TX_SENDING && w->rx.state == RMPP_RX_DEAD);
 	MUST(!w->must_arrive || (w->arrived && w->tx.state == RMPP_TX_ACKED));
-	umad_segbuf_free(w->body);
+	umad_pagebuf_free(w->body);
 }

@@ -18,7 +18,7 @@ enum place { NOWHERE, MADE, QUEUED, READING };
  * @released: how often it was given back
  */
 struct record {
-	struct umad_msg msg;
+	struct umad_rx_entry msg;
 	enum place place;
 	u32 released;
 };
@@ -51,7 +51,7 @@ static void check(struct model *m)
 	     (!m->dead && m->charged < m->q.budget));
 }
 
-static void release(struct umad_msg *msg)
+static void release(struct umad_rx_entry *msg)
 {
 	struct record *record = container_of(msg, struct record, msg);
 
@@ -104,7 +104,7 @@ static void push(struct model *m, struct record *record)
 
 static void pop(struct model *m)
 {
-	struct umad_msg *msg = umad_rxq_pop(&m->q);
+	struct umad_rx_entry *msg = umad_rxq_pop(&m->q);
 
 	if (m->dead || !m->queued) {
 		MUST(!msg);

@@ -402,7 +402,7 @@ int rxe_reply(struct kunit *test, struct umad_file *file,
 bool rxe_read(struct umad_file *file, struct rxe_record *record,
 	      unsigned long jiffies)
 {
-	struct umad_msg *msg;
+	struct umad_rx_entry *msg;
 
 	/* As a reader does: the queue wakes no other kind of sleep. */
 	wait_event_interruptible_timeout(file->rxq.wait,

@@ -17,7 +17,7 @@
  * @released: so often; a record is never freed before the test ends
  */
 struct record {
-	struct umad_msg msg;
+	struct umad_rx_entry msg;
 	unsigned int released;
 };
 
@@ -35,7 +35,7 @@ struct rxq_env {
 	bool ready;
 };
 
-static void release_record(struct umad_msg *msg)
+static void release_record(struct umad_rx_entry *msg)
 {
 	container_of(msg, struct record, msg)->released++;
 }
@@ -68,7 +68,7 @@ static void rxq_env_exit(struct kunit *test)
 /* Charge and queue record @i. */
 static bool push(struct rxq_env *env, unsigned int i, size_t bytes)
 {
-	struct umad_msg *msg = &env->records[i].msg;
+	struct umad_rx_entry *msg = &env->records[i].msg;
 
 	return umad_rxq_charge(&env->q, msg, bytes) &&
 	       umad_rxq_push(&env->q, msg);
@@ -125,8 +125,8 @@ static void rxq_charge(struct kunit *test)
 {
 	const struct charge_case *c = test->param_value;
 	struct rxq_env *env = test->priv;
-	struct umad_msg *first = &env->records[0].msg;
-	struct umad_msg *second = &env->records[1].msg;
+	struct umad_rx_entry *first = &env->records[0].msg;
+	struct umad_rx_entry *second = &env->records[1].msg;
 	size_t sum = (c->first_fits ? c->first : 0) +
 		     (c->second_fits ? c->second : 0);
 
@@ -149,7 +149,7 @@ static void rxq_charge(struct kunit *test)
 static void rxq_charged_until_free(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
-	struct umad_msg *msg;
+	struct umad_rx_entry *msg;
 
 	KUNIT_ASSERT_TRUE(test, push(env, 0, BUDGET));
 	msg = umad_rxq_pop(&env->q);
@@ -191,7 +191,7 @@ static void rxq_uncharged_always_fits(struct kunit *test)
 static void rxq_charge_always(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
-	struct umad_msg *msg = &env->records[1].msg;
+	struct umad_rx_entry *msg = &env->records[1].msg;
 
 	KUNIT_EXPECT_TRUE(test, umad_rxq_has_room(&env->q));
 	KUNIT_ASSERT_TRUE(test, push(env, 0, BUDGET - 1));
@@ -215,7 +215,7 @@ static void rxq_charge_always(struct kunit *test)
 static void rxq_order(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
-	struct umad_msg *msg;
+	struct umad_rx_entry *msg;
 	int i;
 
 	KUNIT_EXPECT_NULL(test, umad_rxq_pop(&env->q));
@@ -281,7 +281,7 @@ static void rxq_push_wakes(struct kunit *test)
 static void rxq_put_back_wakes(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
-	struct umad_msg *msg;
+	struct umad_rx_entry *msg;
 
 	/* The queue is empty while a reader copies out its only record. */
 	KUNIT_ASSERT_TRUE(test, push(env, 0, 1));
@@ -308,7 +308,7 @@ static void rxq_kill_wakes(struct kunit *test)
 static void rxq_no_needless_wake(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
-	struct umad_msg *msg = &env->records[0].msg;
+	struct umad_rx_entry *msg = &env->records[0].msg;
 
 	start_sleeper(test);
 	KUNIT_EXPECT_TRUE(test, umad_rxq_charge(&env->q, msg, 1));
@@ -319,7 +319,7 @@ static void rxq_no_needless_wake(struct kunit *test)
 static void rxq_kill(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
-	struct umad_msg *popped;
+	struct umad_rx_entry *popped;
 	int i;
 
 	for (i = 0; i < 4; i++)
@@ -350,7 +350,7 @@ static void rxq_kill(struct kunit *test)
 static void rxq_push_after_kill(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
-	struct umad_msg *msg = &env->records[0].msg;
+	struct umad_rx_entry *msg = &env->records[0].msg;
 
 	umad_rxq_kill(&env->q);
 	KUNIT_EXPECT_TRUE(test, umad_rxq_charge(&env->q, msg, 10));

@@ -15,7 +15,7 @@ FUZZ = {
     "rmpp_window.c": ["limits"],
     "rmpp_wire.h": ["wire", "rx", "pair"],
     "rxq.c": ["rxq"],
-    "segbuf.c": ["segbuf", "pair"],
+    "pagebuf.c": ["pagebuf", "pair"],
     "txn.c": ["txn"],
 }
 
@@ -62,7 +62,7 @@ PLANS = {
     "rmpp_window.c": ["rmpp", "rmpp-peer", "bounds"],
     "rmpp_write.c": ["rmpp", "rmpp-peer", "bounds"],
     "rxq.c": ["transfer", "kunit"],
-    "segbuf.c": ["rmpp", "kunit"],
+    "pagebuf.c": ["rmpp", "kunit"],
     "send.c": ["transfer", "hwsim", "kunit", "bounds"],
     "request_events.c": ["transfer", "hwsim", "kunit", "bounds"],
     "request.c": ["transfer", "hwsim", "kunit", "bounds", "race"],

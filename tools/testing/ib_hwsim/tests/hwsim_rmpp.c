@@ -2,7 +2,7 @@
 /* RMPP with any peers: what they send, and what becomes of it. */
 #include "hwsim_peers.h"
 
-#define CREDIT	384	/* of a receive queue of 512 */
+#define WINDOW_BUDGET	384	/* of a receive queue of 512 */
 
 /* The GID that the port has, as 16 bytes. */
 static int own_gid(uint8_t *gid)
@@ -93,10 +93,10 @@ TEST_F(peers, windows_are_chosen_when_the_ACK_is_sent)
 			;
 	}
 	ASSERT_GT(10, try);
-	EXPECT_GE(CREDIT + n, sum) {
+	EXPECT_GE(WINDOW_BUDGET + n, sum) {
 		TH_LOG("%u segments for %u messages", sum, n);
 	}
-	EXPECT_LE(CREDIT / 4, sum);
+	EXPECT_LE(WINDOW_BUDGET / 4, sum);
 }
 
 /* However many ACKs are due, few are in ib_core, and the last one tells all. */

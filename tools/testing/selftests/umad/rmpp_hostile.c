@@ -258,7 +258,7 @@ TEST_F(hostile, silent_peer_does_not_hold_the_window)
 	EXPECT_TRUE(delivered(self, 3, 600));
 }
 
-/* One that goes on beginning messages has one share of the credit, not many. */
+/* One that goes on beginning messages has one share of the window budget, not many. */
 TEST_F(hostile, many_messages_of_one_peer_leave_the_window_to_others)
 {
 	uint32_t i;
@@ -285,7 +285,7 @@ TEST_F(hostile, short_message_is_granted_what_it_needs)
  * All that begin at once: no more is promised than the receive queue has, but
  * for one segment each.
  */
-TEST_F(hostile, windows_that_are_promised_together_fit_the_credit)
+TEST_F(hostile, windows_that_are_promised_together_fit_the_budget)
 {
 	uint32_t i, sum = 0, n = 64;
 

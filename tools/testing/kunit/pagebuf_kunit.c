@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The pages of a message: what was written is read, what was not is zero. */
-#include "segbuf.h"
+#include "pagebuf.h"
 
 #include <kunit/test.h>
 #include <linux/mm.h>
@@ -9,27 +9,27 @@
 #define LEN	(5 * PAGE_SIZE)
 
 /**
- * struct segbuf_env - a buffer under test
+ * struct pagebuf_env - a buffer under test
  * @buf: under test
  * @data: to be written
  * @got: what was read
  */
-struct segbuf_env {
-	struct umad_segbuf *buf;
+struct pagebuf_env {
+	struct umad_pagebuf *buf;
 	u8 data[LEN];
 	u8 got[LEN];
 };
 
-static int segbuf_env_init(struct kunit *test)
+static int pagebuf_env_init(struct kunit *test)
 {
-	struct segbuf_env *env;
+	struct pagebuf_env *env;
 	size_t i;
 
 	env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
 	if (!env)
 		return -ENOMEM;
 	test->priv = env;
-	env->buf = umad_segbuf_alloc(GFP_KERNEL);
+	env->buf = umad_pagebuf_alloc(GFP_KERNEL);
 	if (!env->buf)
 		return -ENOMEM;
 	for (i = 0; i < LEN; i++)
@@ -38,69 +38,69 @@ static int segbuf_env_init(struct kunit *test)
 	return 0;
 }
 
-static void segbuf_env_exit(struct kunit *test)
+static void pagebuf_env_exit(struct kunit *test)
 {
-	struct segbuf_env *env = test->priv;
+	struct pagebuf_env *env = test->priv;
 
 	if (env)
-		umad_segbuf_free(env->buf);
+		umad_pagebuf_free(env->buf);
 }
 
 /* Segments of 200 bytes, the last one first. */
-static void segbuf_any_order(struct kunit *test)
+static void pagebuf_any_order(struct kunit *test)
 {
-	struct segbuf_env *env = test->priv;
+	struct pagebuf_env *env = test->priv;
 	size_t at = LEN - LEN % 200, len = LEN % 200;
 
 	for (; at + len; at -= 200, len = 200) {
-		KUNIT_ASSERT_EQ(test, umad_segbuf_write(env->buf, at,
-							env->data + at, len), 0);
+		KUNIT_ASSERT_EQ(test, umad_pagebuf_write(env->buf, at,
+							 env->data + at, len), 0);
 		if (!at)
 			break;
 	}
 	KUNIT_EXPECT_EQ(test, env->buf->bytes, (size_t)LEN);
-	umad_segbuf_read(env->buf, 0, env->got, LEN);
+	umad_pagebuf_read(env->buf, 0, env->got, LEN);
 	KUNIT_EXPECT_EQ(test, memcmp(env->got, env->data, LEN), 0);
-	umad_segbuf_read(env->buf, 4000, env->got, 333);
+	umad_pagebuf_read(env->buf, 4000, env->got, 333);
 	KUNIT_EXPECT_EQ(test, memcmp(env->got, env->data + 4000, 333), 0);
 }
 
 /* A sender need not fill its segments: whole pages may never be written. */
-static void segbuf_holes_are_zero(struct kunit *test)
+static void pagebuf_holes_are_zero(struct kunit *test)
 {
-	struct segbuf_env *env = test->priv;
+	struct pagebuf_env *env = test->priv;
 
-	KUNIT_ASSERT_EQ(test, umad_segbuf_write(env->buf, 2 * PAGE_SIZE + 10,
-						env->data, 10), 0);
+	KUNIT_ASSERT_EQ(test, umad_pagebuf_write(env->buf, 2 * PAGE_SIZE + 10,
+						 env->data, 10), 0);
 	KUNIT_EXPECT_EQ(test, env->buf->bytes, PAGE_SIZE);
-	umad_segbuf_read(env->buf, 0, env->got, LEN);
+	umad_pagebuf_read(env->buf, 0, env->got, LEN);
 	KUNIT_EXPECT_EQ(test, memcmp(env->got + 2 * PAGE_SIZE + 10, env->data,
 				     10), 0);
 	memset(env->got + 2 * PAGE_SIZE + 10, 0, 10);
 	KUNIT_EXPECT_NULL(test, memchr_inv(env->got, 0, LEN));
 }
 
-static void segbuf_empty_is_zero(struct kunit *test)
+static void pagebuf_empty_is_zero(struct kunit *test)
 {
-	struct segbuf_env *env = test->priv;
+	struct pagebuf_env *env = test->priv;
 
-	umad_segbuf_read(env->buf, 0, env->got, LEN);
+	umad_pagebuf_read(env->buf, 0, env->got, LEN);
 	KUNIT_EXPECT_NULL(test, memchr_inv(env->got, 0, LEN));
 	KUNIT_EXPECT_EQ(test, env->buf->bytes, (size_t)0);
 }
 
-static struct kunit_case segbuf_cases[] = {
-	KUNIT_CASE(segbuf_any_order),
-	KUNIT_CASE(segbuf_holes_are_zero),
-	KUNIT_CASE(segbuf_empty_is_zero),
+static struct kunit_case pagebuf_cases[] = {
+	KUNIT_CASE(pagebuf_any_order),
+	KUNIT_CASE(pagebuf_holes_are_zero),
+	KUNIT_CASE(pagebuf_empty_is_zero),
 	{}
 };
 
-static struct kunit_suite segbuf_suite = {
-	.name = "umad_segbuf",
-	.init = segbuf_env_init,
-	.exit = segbuf_env_exit,
-	.test_cases = segbuf_cases,
+static struct kunit_suite pagebuf_suite = {
+	.name = "umad_pagebuf",
+	.init = pagebuf_env_init,
+	.exit = pagebuf_env_exit,
+	.test_cases = pagebuf_cases,
 };
 
-kunit_test_suite(segbuf_suite);
+kunit_test_suite(pagebuf_suite);

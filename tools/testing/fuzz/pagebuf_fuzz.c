@@ -5,7 +5,7 @@
  * the program that are not there.
  */
 #include "fuzz.h"
-#include "segbuf.h"
+#include "pagebuf.h"
 #include "shim/memory.h"
 
 #include <linux/errno.h>
@@ -27,15 +27,15 @@ static u32 take_offset(struct input *in)
 	return word % (8 * PAGE_SIZE);
 }
 
-static void check_same(const struct umad_segbuf *buf, u32 offset, u32 len)
+static void check_same(const struct umad_pagebuf *buf, u32 offset, u32 len)
 {
 	memset(bytes, 0x5a, sizeof(bytes));
-	umad_segbuf_read(buf, offset, bytes, len);
+	umad_pagebuf_read(buf, offset, bytes, len);
 	MUST(!memcmp(bytes, flat + offset, len));
 	MUST(!len || len == BYTES_MAX || bytes[len] == 0x5a);
 }
 
-static void write_some(struct umad_segbuf *buf, struct input *in)
+static void write_some(struct umad_pagebuf *buf, struct input *in)
 {
 	u32 offset = take_offset(in), len = take_offset(in) % (4 * PAGE_SIZE);
 	u32 i, seed = take(in), was = buf->bytes;
@@ -44,7 +44,7 @@ static void write_some(struct umad_segbuf *buf, struct input *in)
 
 	for (i = 0; i < len; i++)
 		data[i] = seed + i + (i >> 8);
-	ret = umad_segbuf_write(buf, offset, data, len);
+	ret = umad_pagebuf_write(buf, offset, data, len);
 	MUST(!ret || ret == -ENOMEM);
 	MUST(!ret || fuzz_memory.fail_at != U32_MAX);
 	MUST(buf->bytes >= was);
@@ -52,7 +52,7 @@ static void write_some(struct umad_segbuf *buf, struct input *in)
 		memcpy(flat + offset, data, len);
 	} else {
 		/* What there was room for, from the beginning on. */
-		umad_segbuf_read(buf, offset, bytes, len);
+		umad_pagebuf_read(buf, offset, bytes, len);
 		for (i = 0; i < len && bytes[i] == data[i]; i++)
 			flat[offset + i] = data[i];
 		MUST(!memcmp(bytes, flat + offset, len));
@@ -60,7 +60,7 @@ static void write_some(struct umad_segbuf *buf, struct input *in)
 	fuzz_free(data);
 }
 
-static void write_user(struct umad_segbuf *buf, struct input *in)
+static void write_user(struct umad_pagebuf *buf, struct input *in)
 {
 	u32 i, len = take_offset(in), seed = take(in);
 	u8 *data = fuzz_alloc(len);
@@ -68,26 +68,26 @@ static void write_user(struct umad_segbuf *buf, struct input *in)
 
 	for (i = 0; i < len; i++)
 		data[i] = seed ^ i;
-	ret = umad_segbuf_write_user(buf, (void __user *)data, len);
+	ret = umad_pagebuf_write_user(buf, (void __user *)data, len);
 	if (!ret) {
 		memcpy(flat, data, len);
 	} else {
 		MUST(ret == -ENOMEM ? fuzz_memory.fail_at != U32_MAX :
 				      ret == -EFAULT);
 		/* The caller gives the buffer up; until then it can be read. */
-		umad_segbuf_read(buf, 0, flat, sizeof(flat));
+		umad_pagebuf_read(buf, 0, flat, sizeof(flat));
 	}
 	fuzz_free(data);
 }
 
-static void read_user(struct umad_segbuf *buf, struct input *in)
+static void read_user(struct umad_pagebuf *buf, struct input *in)
 {
 	u32 offset = take_offset(in), len = take_offset(in) % (4 * PAGE_SIZE);
 	u8 *data = fuzz_alloc(len);
 	int ret;
 
 	memset(data, 0x5a, len);
-	ret = umad_segbuf_read_user(buf, offset, (void __user *)data, len);
+	ret = umad_pagebuf_read_user(buf, offset, (void __user *)data, len);
 	MUST(!ret || ret == -EFAULT);
 	MUST(ret || !memcmp(data, flat + offset, len));
 	fuzz_free(data);
@@ -96,7 +96,7 @@ static void read_user(struct umad_segbuf *buf, struct input *in)
 void fuzz_one(const u8 *data, size_t size)
 {
 	struct input in = { data, size };
-	struct umad_segbuf *buf;
+	struct umad_pagebuf *buf;
 	u8 shape = take(&in);
 
 	fuzz_memory_reset();
@@ -104,7 +104,7 @@ void fuzz_one(const u8 *data, size_t size)
 	if (shape & 1)
 		fuzz_memory.fail_at = take(&in) % 32;
 	fuzz_memory.fault_at = shape & 2 ? take(&in) % 32 : U32_MAX;
-	buf = umad_segbuf_alloc(GFP_KERNEL);
+	buf = umad_pagebuf_alloc(GFP_KERNEL);
 	MUST(buf || !fuzz_memory.fail_at);
 	if (!buf)
 		return;
@@ -126,6 +126,6 @@ void fuzz_one(const u8 *data, size_t size)
 		MUST(buf->bytes == fuzz_memory.pages * PAGE_SIZE);
 	}
 	check_same(buf, 0, BYTES_MAX);
-	umad_segbuf_free(buf);
-	umad_segbuf_free(NULL);
+	umad_pagebuf_free(buf);
+	umad_pagebuf_free(NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Long messages, given back where nobody waits for it. */
-#include "segbuf.h"
+#include "pagebuf.h"
 
 #include <linux/sizes.h>
 #include <linux/workqueue.h>
@@ -11,37 +11,37 @@ static LLIST_HEAD(to_free);
 
 static void free_work(struct work_struct *work)
 {
-	struct umad_segbuf *buf, *next;
+	struct umad_pagebuf *buf, *next;
 
 	llist_for_each_entry_safe(buf, next, llist_del_all(&to_free), free_node)
-		umad_segbuf_free(buf);
+		umad_pagebuf_free(buf);
 }
 
-static DECLARE_WORK(segbuf_work, free_work);
+static DECLARE_WORK(pagebuf_work, free_work);
 
 /**
- * umad_segbuf_free_soon() - give all memory back, not here if there is much
+ * umad_pagebuf_free_soon() - give all memory back, not here if there is much
  * @buf: consumed; NULL is nothing
  *
  * ib_core's receive work must not wait for it.
  * Context: process; does not sleep.
  */
-void umad_segbuf_free_soon(struct umad_segbuf *buf)
+void umad_pagebuf_free_soon(struct umad_pagebuf *buf)
 {
 	if (!buf || buf->bytes <= FREE_AT_ONCE) {
-		umad_segbuf_free(buf);
+		umad_pagebuf_free(buf);
 		return;
 	}
 	if (llist_add(&buf->free_node, &to_free))
-		queue_work(system_unbound_wq, &segbuf_work);
+		queue_work(system_unbound_wq, &pagebuf_work);
 }
 
 /**
- * umad_segbuf_exit() - wait for what is to be freed soon
+ * umad_pagebuf_exit() - wait for what is to be freed soon
  *
  * Context: process; sleeps; nobody uses a buffer any more.
  */
-void umad_segbuf_exit(void)
+void umad_pagebuf_exit(void)
 {
-	flush_work(&segbuf_work);
+	flush_work(&pagebuf_work);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "segbuf.h"
+#include "pagebuf.h"
 
 #include <kunit/visibility.h>
 #include <linux/gfp.h>
@@ -11,15 +11,15 @@
 #include <linux/uaccess.h>
 
 /**
- * umad_segbuf_alloc() - an empty buffer
+ * umad_pagebuf_alloc() - an empty buffer
  * @gfp: for it, and for its pages
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: the buffer or NULL.
  */
-struct umad_segbuf *umad_segbuf_alloc(gfp_t gfp)
+struct umad_pagebuf *umad_pagebuf_alloc(gfp_t gfp)
 {
-	struct umad_segbuf *buf = kmalloc(sizeof(*buf), gfp);
+	struct umad_pagebuf *buf = kmalloc(sizeof(*buf), gfp);
 
 	if (buf) {
 		buf->gfp = gfp;
@@ -28,15 +28,15 @@ struct umad_segbuf *umad_segbuf_alloc(gfp_t gfp)
 	}
 	return buf;
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_alloc);
+EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_alloc);
 
 /**
- * umad_segbuf_free() - give all memory back
+ * umad_pagebuf_free() - give all memory back
  * @buf: consumed; NULL is nothing
  *
  * Context: process; may sleep.
  */
-void umad_segbuf_free(struct umad_segbuf *buf)
+void umad_pagebuf_free(struct umad_pagebuf *buf)
 {
 	struct page *page;
 	unsigned long i;
@@ -51,9 +51,9 @@ void umad_segbuf_free(struct umad_segbuf *buf)
 	xa_destroy(&buf->pages);
 	kfree(buf);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_free);
+EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_free);
 
-static struct page *get_page_at(struct umad_segbuf *buf, unsigned long index)
+static struct page *get_page_at(struct umad_pagebuf *buf, unsigned long index)
 {
 	struct page *page = xa_load(&buf->pages, index);
 
@@ -72,7 +72,7 @@ static struct page *get_page_at(struct umad_segbuf *buf, unsigned long index)
 }
 
 /**
- * umad_segbuf_write() - store bytes
+ * umad_pagebuf_write() - store bytes
  * @buf: the buffer
  * @offset: where, any
  * @data: what
@@ -81,8 +81,8 @@ static struct page *get_page_at(struct umad_segbuf *buf, unsigned long index)
  * Context: process; may sleep if the buffer's memory may be waited for.
  * Return: 0 or -ENOMEM, then some may have been stored.
  */
-int umad_segbuf_write(struct umad_segbuf *buf, size_t offset, const void *data,
-		      size_t len)
+int umad_pagebuf_write(struct umad_pagebuf *buf, size_t offset, const void *data,
+		       size_t len)
 {
 	struct page *page;
 	size_t at, n;
@@ -100,10 +100,10 @@ int umad_segbuf_write(struct umad_segbuf *buf, size_t offset, const void *data,
 	}
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_write);
+EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_write);
 
 /**
- * umad_segbuf_write_user() - store a program's bytes from offset 0 on
+ * umad_pagebuf_write_user() - store a program's bytes from offset 0 on
  * @buf: the buffer, empty
  * @data: the program's
  * @len: how many
@@ -111,8 +111,8 @@ EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_write);
  * Context: process; sleeps, for as long as the program's page faults take.
  * Return: 0, -ENOMEM or -EFAULT.
  */
-int umad_segbuf_write_user(struct umad_segbuf *buf, const void __user *data,
-			   size_t len)
+int umad_pagebuf_write_user(struct umad_pagebuf *buf, const void __user *data,
+			    size_t len)
 {
 	size_t offset = 0, n;
 	struct page *page;
@@ -131,7 +131,7 @@ int umad_segbuf_write_user(struct umad_segbuf *buf, const void __user *data,
 }
 
 /**
- * umad_segbuf_read() - fetch bytes
+ * umad_pagebuf_read() - fetch bytes
  * @buf: the buffer
  * @offset: from where
  * @data: to
@@ -140,8 +140,8 @@ int umad_segbuf_write_user(struct umad_segbuf *buf, const void __user *data,
  * What was never written reads as zero: a sender need not fill its segments.
  * Context: any.
  */
-void umad_segbuf_read(const struct umad_segbuf *buf, size_t offset,
-		      void *data, size_t len)
+void umad_pagebuf_read(const struct umad_pagebuf *buf, size_t offset,
+		       void *data, size_t len)
 {
 	struct page *page;
 	size_t at, n;
@@ -160,10 +160,10 @@ void umad_segbuf_read(const struct umad_segbuf *buf, size_t offset,
 		len -= n;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_read);
+EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read);
 
 /**
- * umad_segbuf_read_user() - fetch bytes for a program
+ * umad_pagebuf_read_user() - fetch bytes for a program
  * @buf: the buffer
  * @offset: from where
  * @data: the program's
@@ -173,8 +173,8 @@ EXPORT_SYMBOL_IF_KUNIT(umad_segbuf_read);
  * Context: process; sleeps, for as long as the program's page faults take.
  * Return: 0 or -EFAULT.
  */
-int umad_segbuf_read_user(const struct umad_segbuf *buf, size_t offset,
-			  void __user *data, size_t len)
+int umad_pagebuf_read_user(const struct umad_pagebuf *buf, size_t offset,
+			   void __user *data, size_t len)
 {
 	struct page *page;
 	size_t at, n;

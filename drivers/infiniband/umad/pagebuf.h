@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The data of a long message, packed into pages: grows where it is written,
+ * needs no contiguous memory, and is sized by nobody's claim. Calls for one
+ * buffer are serialised by its owner.
+ */
+#ifndef UMAD_PAGEBUF_H
+#define UMAD_PAGEBUF_H
+
+#include <linux/llist.h>
+#include <linux/types.h>
+#include <linux/xarray.h>
+
+/**
+ * struct umad_pagebuf - bytes in pages
+ * @pages: by offset / PAGE_SIZE
+ * @bytes: memory that the pages take
+ * @gfp: how more is allocated, constant
+ * @free_node: among those that a work is to free
+ */
+struct umad_pagebuf {
+	struct xarray pages;
+	size_t bytes;
+	gfp_t gfp;
+	struct llist_node free_node;
+};
+
+struct umad_pagebuf *umad_pagebuf_alloc(gfp_t gfp);
+void umad_pagebuf_free(struct umad_pagebuf *buf);
+int umad_pagebuf_write(struct umad_pagebuf *buf, size_t offset, const void *data,
+		       size_t len);
+int umad_pagebuf_write_user(struct umad_pagebuf *buf, const void __user *data,
+			    size_t len);
+void umad_pagebuf_read(const struct umad_pagebuf *buf, size_t offset,
+		       void *data, size_t len);
+int umad_pagebuf_read_user(const struct umad_pagebuf *buf, size_t offset,
+			   void __user *data, size_t len);
+
+/* pagebuf_free.c */
+void umad_pagebuf_free_soon(struct umad_pagebuf *buf);
+void umad_pagebuf_exit(void);
+
+#endif /* UMAD_PAGEBUF_H */
