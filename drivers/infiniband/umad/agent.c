@@ -24,7 +24,7 @@ struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id)
 	agent = file->agent[id];
 	/* One whose end is near would only make its closer wait. */
 	if (agent && (file->dead || !agent->published ||
-		      !umad_gate_enter(&agent->gate)))
+		      !umad_active_ref_tryget(&agent->active_ref)))
 		agent = NULL;
 	spin_unlock(&file->lock);
 	return agent;
@@ -38,7 +38,7 @@ struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id)
  */
 void umad_agent_leave(struct umad_agent *agent)
 {
-	umad_gate_leave(&agent->gate);
+	umad_active_ref_put(&agent->active_ref);
 }
 
 /**
@@ -73,5 +73,5 @@ void umad_agent_shut(struct umad_agent *agent)
 	if (agent->dying)
 		return;
 	agent->dying = true;
-	umad_gate_shut(&agent->gate);
+	umad_active_ref_kill(&agent->active_ref);
 }

@@ -6,7 +6,7 @@
 #include <linux/list.h>
 #include <linux/timerqueue.h>
 #include <linux/types.h>
-#include "gate.h"
+#include "active_ref.h"
 #include "tids.h"
 
 struct ib_mad_agent;
@@ -20,7 +20,7 @@ struct umad_file;
  * @id: its slot in &umad_file.agent, constant
  * @rmpp: registered with an RMPP version, constant
  * @kernel_rmpp: and wants it done here, constant
- * @gate: inside it @core stays registered
+ * @active_ref: @core stays registered with one
  * @published: the caller knows its id; protected by &umad_file.lock, as all
  *	below
  * @dying: no more sends, no more receives
@@ -38,7 +38,7 @@ struct umad_agent {
 	u32 id;
 	bool rmpp;
 	bool kernel_rmpp;
-	struct umad_gate gate;
+	struct umad_active_ref active_ref;
 
 	bool published;
 	bool dying;

@@ -40,7 +40,7 @@ static int list_file(struct umad_file *file)
 	struct umad_port *port = file->port;
 	int ret = -EPERM;
 
-	if (!umad_gate_enter(&port->gate))
+	if (!umad_active_ref_tryget(&port->active_ref))
 		return -ENXIO;
 	if (rdma_dev_access_netns(port->ib_dev, current->nsproxy->net_ns)) {
 		mutex_lock(&port->files_lock);
@@ -48,13 +48,13 @@ static int list_file(struct umad_file *file)
 		mutex_unlock(&port->files_lock);
 		ret = 0;
 	}
-	umad_gate_leave(&port->gate);
+	umad_active_ref_put(&port->active_ref);
 	return ret;
 }
 
 /**
  * umad_file_create() - what an open file consists of
- * @port: kept by the caller, who is not inside its gate: what is allocated is
+ * @port: kept by the caller, who has no active reference: what is allocated is
  *	charged, and the cgroup may have to reclaim for it
  *
  * Context: process; may sleep.
@@ -128,7 +128,7 @@ void umad_file_shut(struct umad_file *file)
  * umad_file_kill() - take a file's agents, wake its waiters
  * @file: whose RDMA device is there; may be dead already
  *
- * Called inside the port's gate or under files_lock; an agent falls to one
+ * Called with an active reference to the port or under files_lock; an agent falls to one
  * caller only.
  * Context: process; sleeps, but never for user space.
  */
@@ -159,15 +159,15 @@ void umad_file_destroy(struct umad_file *file)
 	struct umad_port *port = file->port;
 
 	/* Mostly without the mutex, which others want too. */
-	if (umad_gate_enter(&port->gate)) {
+	if (umad_active_ref_tryget(&port->active_ref)) {
 		umad_file_kill(file);
-		umad_gate_leave(&port->gate);
+		umad_active_ref_put(&port->active_ref);
 	}
 	/* Others that close theirs wait behind the mutex with their agents shut. */
 	umad_file_shut(file);
 	mutex_lock(&port->files_lock);
 	/*
-	 * Who has closed the gate may not have come to this file yet, and will
+	 * Who has killed the active references may not have come to this file yet, and will
 	 * not find it: but needs the mutex to go on, so the device is there.
 	 */
 	umad_file_kill(file);

@@ -90,7 +90,7 @@ static inline unsigned int umad_throttle_defer(void)
 
 	/*
 	 * A charge above memory.high may sleep for up to 2 s, at once or on the
-	 * way back to user space. Inside a gate it has to be the latter: removal
+	 * way back to user space. With an active reference it has to be the latter: removal
 	 * of the device would wait.
 	 */
 #ifdef CONFIG_MEMCG
@@ -101,7 +101,7 @@ static inline unsigned int umad_throttle_defer(void)
 }
 
 /**
- * umad_throttle_resume() - outside the gate: what was put off is due again
+ * umad_throttle_resume() - without an active reference: what was put off is due again
  * @over_high: of umad_throttle_defer()
  *
  * Context: process, of a program.

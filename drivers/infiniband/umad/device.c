@@ -141,7 +141,7 @@ static void port_shut(struct umad_port *port)
 	struct umad_file *file;
 
 	umad_issm_kill(port);
-	umad_gate_shut(&port->gate);
+	umad_active_ref_kill(&port->active_ref);
 	mutex_lock(&port->files_lock);
 	list_for_each_entry(file, &port->files, port_node)
 		umad_file_shut(file);
@@ -153,7 +153,7 @@ static void kill_files(struct umad_port *port)
 {
 	struct umad_file *file;
 
-	umad_gate_wait(&port->gate);
+	umad_active_ref_drain(&port->active_ref);
 	umad_issm_clear(port);
 	mutex_lock(&port->files_lock);
 	list_for_each_entry(file, &port->files, port_node)
@@ -191,7 +191,7 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	copy_name(port);
 	port->has_issm = issm_all || rdma_cap_ib_smi(ib_dev, port_num);
 	kref_init(&port->kref);
-	umad_gate_init(&port->gate);
+	umad_active_ref_init(&port->active_ref);
 	mutex_init(&port->files_lock);
 	INIT_LIST_HEAD(&port->files);
 	spin_lock_init(&port->users_lock);

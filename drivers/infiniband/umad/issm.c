@@ -52,13 +52,13 @@ static int issm_open(struct inode *inode, struct file *filp)
 		return ret;
 
 	ret = -ENODEV;
-	if (!umad_gate_enter(&port->gate))
+	if (!umad_active_ref_tryget(&port->active_ref))
 		goto err_up;
 	ret = -EPERM;
 	if (rdma_dev_access_netns(port->ib_dev, current->nsproxy->net_ns))
 		ret = set_is_sm(port, true);
 	port->is_sm = !ret;
-	umad_gate_leave(&port->gate);
+	umad_active_ref_put(&port->active_ref);
 	if (ret)
 		goto err_up;
 
@@ -76,10 +76,10 @@ static int issm_release(struct inode *inode, struct file *filp)
 	struct umad_port *port = filp->private_data;
 	int ret = 0;
 
-	if (umad_gate_enter(&port->gate)) {
+	if (umad_active_ref_tryget(&port->active_ref)) {
 		ret = set_is_sm(port, false);
 		port->is_sm = false;
-		umad_gate_leave(&port->gate);
+		umad_active_ref_put(&port->active_ref);
 	}
 	up(&port->sm_sem);
 	umad_port_put(port);
@@ -94,10 +94,10 @@ const struct file_operations umad_issm_fops = {
 
 /**
  * umad_issm_clear() - the port is no subnet manager's any more
- * @port: whose gate is shut, and nobody inside
+ * @port: whose active references are gone for good
  *
  * The device may stay, and only leave the network namespace or lose this module: then
- * nobody else would clear the bit, as close() finds the gate shut.
+ * nobody else would clear the bit, as close() gets no active reference.
  * Context: process; sleeps.
  */
 void umad_issm_clear(struct umad_port *port)

@@ -13,7 +13,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include "again.h"
-#include "gate.h"
+#include "active_ref.h"
 #include "rmpp_window.h"
 #include "stats.h"
 
@@ -23,13 +23,13 @@ struct ib_mad_agent;
  * struct umad_port - one port, its umad and its issm device
  * @kref: one for the device list, for each of the two devices, for each file,
  *	in debugfs too
- * @ib_dev: the RDMA device; use it only inside @gate
+ * @ib_dev: the RDMA device; use it only inside @active_ref
  * @port_num: of @ib_dev, constant
  * @dev_index: RDMA netlink's number of @ib_dev, constant; a trace event may come later
  * @name_lock: protects @ib_dev_name
  * @ib_dev_name: that of @ib_dev has no lock, and is freed when that is renamed
  * @index: N of umadN and issmN, constant
- * @gate: open as long as @ib_dev is there. Nobody waits for user space inside
+ * @active_ref: to be had as long as @ib_dev is there. Nobody waits for user space with one
  * @dev: umadN
  * @cdev: its character device
  * @sm_dev: issmN
@@ -42,7 +42,7 @@ struct ib_mad_agent;
  * @users: who has opened them, &struct umad_user
  * @active_users: cgroups among them that have RMPP messages being joined
  * @sm_sem: held by who has issmN open, that is the IsSM bit; others wait for it
- * @is_sm: the IsSM bit is set; protected by @gate: by who has it entered with @sm_sem,
+ * @is_sm: the IsSM bit is set; protected by @active_ref: by who has it entered with @sm_sem,
  *	and when nobody is inside
  * @sm_dead: the RDMA device is gone: who gets @sm_sem hands it on; set once
  * @rmpp_joining: RMPP messages being joined
@@ -64,7 +64,7 @@ struct umad_port {
 	spinlock_t name_lock; /* protects the next field */
 	char ib_dev_name[IB_DEVICE_NAME_MAX];
 	int index;
-	struct umad_gate gate;
+	struct umad_active_ref active_ref;
 	struct device dev;
 	struct cdev cdev;
 	struct device sm_dev;

@@ -81,7 +81,7 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
 	agent->rmpp = reg->rmpp_version;
 	agent->kernel_rmpp = reg->rmpp_version &&
 			     !(reg->flags & IB_USER_MAD_USER_RMPP);
-	umad_gate_init(&agent->gate);
+	umad_active_ref_init(&agent->active_ref);
 	INIT_LIST_HEAD(&agent->requests);
 	timerqueue_init_head(&agent->expired);
 	INIT_LIST_HEAD(&agent->receivers);
@@ -154,11 +154,11 @@ struct umad_agent *umad_agent_create(struct umad_file *file,
 	struct umad_agent *agent;
 	int ret = -EPIPE;
 
-	/* Outside the gate: it is charged, and the cgroup may have to reclaim. */
+	/* Without an active reference: it is charged, and the cgroup may have to reclaim. */
 	agent = agent_alloc(file, reg);
 	if (!agent)
 		return ERR_PTR(-ENOMEM);
-	if (!umad_gate_enter(&port->gate))
+	if (!umad_active_ref_tryget(&port->active_ref))
 		goto err_free;
 	ret = take_slot(file, agent);
 	if (ret)
@@ -167,13 +167,13 @@ struct umad_agent *umad_agent_create(struct umad_file *file,
 	if (ret)
 		goto err_slot;
 	*id = agent->id;
-	umad_gate_leave(&port->gate);
+	umad_active_ref_put(&port->active_ref);
 	return agent;
 
 err_slot:
 	free_slot(file, agent);
 err_leave:
-	umad_gate_leave(&port->gate);
+	umad_active_ref_put(&port->active_ref);
 err_free:
 	kfree(agent);
 	return ERR_PTR(ret);
@@ -225,7 +225,7 @@ int umad_agent_unregister(struct umad_file *file, u32 id,
 {
 	struct umad_agent *agent;
 
-	if (id >= UMAD_MAX_AGENTS || !umad_gate_enter(&file->port->gate))
+	if (id >= UMAD_MAX_AGENTS || !umad_active_ref_tryget(&file->port->active_ref))
 		return -EINVAL;
 	id = array_index_nospec(id, UMAD_MAX_AGENTS);
 
@@ -239,7 +239,7 @@ int umad_agent_unregister(struct umad_file *file, u32 id,
 
 	if (agent)
 		umad_agent_destroy(agent);
-	umad_gate_leave(&file->port->gate);
+	umad_active_ref_put(&file->port->active_ref);
 	return agent ? 0 : -EINVAL;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_agent_unregister);
@@ -260,7 +260,7 @@ void umad_agent_destroy(struct umad_agent *agent)
 	 * Writers inside finish their post, and so do the works of deadlines:
 	 * these enter for each request that they deal with.
 	 */
-	umad_gate_wait(&agent->gate);
+	umad_active_ref_drain(&agent->active_ref);
 	umad_request_cancel_all(agent);
 	umad_rmpp_rx_cancel_all(agent);
 	/* Waits for the handlers; a request of ours left in ib_core is flushed. */

@@ -158,7 +158,7 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 
 /**
  * umad_request_create() - a request, with its transaction, timeout entry and address
- * @agent: inside its gate
+ * @agent: caller must hold an active reference
  * @ops: what it is
  * @hdr: the program's header
  * @mad: the MAD's header; that of a request is given a TID that leads back to @agent
@@ -181,7 +181,7 @@ struct umad_request *umad_request_create(struct umad_agent *agent,
 	if (IS_ERR(req))
 		return req;
 	/*
-	 * What takes long comes last: whose gate is shut meanwhile is not in for
+	 * What takes long comes last: whose agent is killed meanwhile is not in for
 	 * a cgroup's reclaim after that.
 	 */
 	ah = umad_ah_create(agent->core->qp->pd, agent->file->port->port_num,
@@ -235,7 +235,8 @@ out:
 
 /**
  * umad_request_build_mad() - a MAD for ib_core, with the request's address and a reference
- * @req: inside its agent's gate, or in a handler of ib_core
+ * @req: caller must hold an active reference to
+ *	its agent, or be in a handler of ib_core
  * @head: first bytes of the MAD
  * @head_len: of them; what follows is zero
  * @len: bytes of the MAD
@@ -354,7 +355,7 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
  *
  * The table's references to what has become DONE under it are dropped here: this may
  * be the last one of an address handle, whose end may sleep.
- * Context: process; may sleep; hold no other lock; inside the gates of all agents that
+ * Context: process; may sleep; hold no other lock; with active references to all agents that
  * were stepped, or in a handler of ib_core.
  */
 void umad_request_unlock(struct umad_file *file) __releases(&file->lock)

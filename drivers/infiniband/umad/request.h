@@ -27,7 +27,7 @@ struct work_struct;
  * struct umad_request_ops - what single MADs and messages do differently
  * @wants_turn: is it still to be sent again? &umad_file.lock held
  * @take_turn: its turn has come, @retransmit follows; &umad_file.lock held
- * @retransmit: send again what is due; inside the agent's gate, no lock held
+ * @retransmit: send again what is due; with an active reference to the agent, no lock held
  * @describe: in &ib_user_mad_hdr.reserved, why it was not delivered; NULL: it is left
  *	as it was written; &umad_file.lock held
  * @stop: it is DONE; may be NULL; &umad_file.lock held

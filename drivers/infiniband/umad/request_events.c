@@ -32,7 +32,7 @@
 #define SEARCHES	1
 
 /*
- * One batch under the lock. Fills in the @n agents whose gate was entered for it. True:
+ * One batch under the lock. Fills in the @n agents with an active reference for it. True:
  * there are more.
  */
 static bool collect_due(struct umad_file *file, struct umad_agent **inside,
@@ -50,7 +50,7 @@ static bool collect_due(struct umad_file *file, struct umad_agent **inside,
 	       (txn = umad_txn_first_due(&file->txns, now))) {
 		req = container_of(txn, struct umad_request, txn);
 		/* Whoever has shut it cancels all that it has. */
-		if (!umad_gate_enter(&req->agent->gate)) {
+		if (!umad_active_ref_tryget(&req->agent->active_ref)) {
 			umad_txn_clear_deadline(&file->txns, txn);
 			continue;
 		}
@@ -78,7 +78,7 @@ static bool collect_expired(struct umad_file *file, struct umad_agent **inside,
 	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
 		agent = file->agent[id];
 		while (agent && *n < SEARCHES && agent->expired_count > EXPIRED_MAX &&
-		       umad_gate_enter(&agent->gate)) {
+		       umad_active_ref_tryget(&agent->active_ref)) {
 			inside[(*n)++] = agent;
 			node = timerqueue_getnext(&agent->expired);
 			umad_request_step(container_of(node, struct umad_request,
@@ -130,7 +130,7 @@ void umad_request_again(struct umad_request *req, ktime_t now)
 	umad_again_arm(again, now);
 }
 
-/* The one whose turn it is, with a reference, inside its agent's gate. */
+/* The one whose turn it is, with a reference, and an active one to its agent. */
 static struct umad_request *next_again(struct umad_file *file)
 {
 	struct umad_again *again = &file->again;
@@ -144,7 +144,7 @@ static struct umad_request *next_again(struct umad_file *file)
 	/* Those of an agent that goes away count: there may be 262,144. */
 	while (!found && looked_at++ < BATCH && (entry = umad_again_next(again))) {
 		req = container_of(entry, struct umad_request, in_line);
-		if (req->ops->wants_turn(req) && umad_gate_enter(&req->agent->gate))
+		if (req->ops->wants_turn(req) && umad_active_ref_tryget(&req->agent->active_ref))
 			found = req;
 	}
 	if (found) {
@@ -207,7 +207,7 @@ void umad_request_deadline_work(struct work_struct *work)
 
 /**
  * umad_request_cancel_all() - give up all that an agent has outstanding
- * @agent: dying, and nobody is inside its gate any more
+ * @agent: dying, without active references
  *
  * Its wait entries stay in ib_core, which flushes them when the agent is
  * unregistered. The receivers of messages on their way are sent ABORT.

@@ -24,7 +24,7 @@ struct umad_rmpp_timer;
 
 /**
  * struct umad_rmpp_timer_ops - whose deadline it is
- * @enter: it has passed: take a reference and enter the agent's gate, which is left
+ * @enter: it has passed: take a reference, and an active one to the agent, which is put
  *	for the caller of @run; NULL if there is nothing to be done; &umad_file.lock
  *	held
  * @run: call the engine, and drop the reference; no lock held

@@ -44,7 +44,7 @@ static bool enter(const struct umad_rmpp *rmpp)
 /* It has a turn; what it counts as in @works is the caller's. */
 static bool start(struct umad_rmpp_rx *rx)
 {
-	if (!umad_gate_enter(&rx->agent->gate))
+	if (!umad_active_ref_tryget(&rx->agent->active_ref))
 		return false;
 	rx->work_queued = true;
 	rx->agent->file->rmpp.resolving++;

@@ -66,7 +66,7 @@ int umad_rmpp_post_control(struct ib_mad_agent *core, struct umad_ah *ah,
 /**
  * struct stray - an answer to a packet that belongs to no message, or begins none
  * @work: resolves the address, which ib_core's receive work must not wait for
- * @agent: inside its gate until it is posted
+ * @agent: caller must hold an active reference until it is posted
  * @ah: to whom
  * @hdr: whom it came from
  * @head: headers of the answer
@@ -118,7 +118,7 @@ static void stray_work(struct work_struct *work)
 	int ret;
 
 	/* Whoever takes the agent away waits for us: not for an address. */
-	if (!umad_gate_is_shut(&agent->gate))
+	if (!umad_active_ref_is_dead(&agent->active_ref))
 		ah = umad_ah_create(agent->core->qp->pd,
 				    agent->file->port->port_num, &stray->hdr);
 	ret = PTR_ERR_OR_ZERO(ah);
@@ -162,7 +162,7 @@ void umad_rmpp_answer_stray(struct umad_agent *agent,
 	if (!stray)
 		goto err_count;
 	if (umad_recv_hdr(agent, rwc, &stray->hdr) ||
-	    !umad_gate_enter(&agent->gate))
+	    !umad_active_ref_tryget(&agent->active_ref))
 		goto err_free;
 
 	memcpy(stray->head, mad, ib_get_mad_data_offset(mad->mgmt_class));

@@ -130,7 +130,8 @@ static bool may_answer(struct umad_rmpp_rx *rx)
 
 /**
  * umad_rmpp_rx_answer() - send what is due: where we stand, or why it ends
- * @rx: the message; inside its agent's gate, or in a handler of ib_core
+ * @rx: the message; caller must hold an active reference to
+ *	its agent, or be in a handler of ib_core
  *
  * The first time the address has to be resolved, which takes a work of our own:
  * ib_core's receive work must not wait for that.
@@ -174,7 +175,7 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
 	struct umad_ah *ah = ERR_PTR(-ESHUTDOWN);
 
 	/* Whoever takes the agent away waits for us: not for an address. */
-	if (!umad_gate_is_shut(&agent->gate) && !READ_ONCE(rx->silent))
+	if (!umad_active_ref_is_dead(&agent->active_ref) && !READ_ONCE(rx->silent))
 		ah = umad_ah_create(agent->core->qp->pd, file->port->port_num,
 				    &rx->from);
 	spin_lock(&file->lock);
@@ -186,7 +187,7 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
 	if (!IS_ERR(ah))
 		umad_rmpp_rx_answer(rx);
 	umad_rmpp_rx_put(rx);
-	umad_gate_leave(&agent->gate);
+	umad_active_ref_put(&agent->active_ref);
 }
 
 /**
@@ -236,7 +237,7 @@ void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused)
 bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
-	if (!umad_gate_enter(&rx->agent->gate))
+	if (!umad_active_ref_tryget(&rx->agent->active_ref))
 		return false;
 	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_EVICTED);
 	rmpp_rx_no_room(&rx->engine);

@@ -84,7 +84,7 @@ static bool keep_request(struct umad_rmpp_rx *rx, ktime_t now)
 
 /*
  * The message is whole: give it to the program, if it still wants it. Returns
- * what has lingered for too long meanwhile, to be put inside its agent's gate.
+ * what has lingered for too long meanwhile, to be put with an active reference to the agent.
  */
 static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx)
 {
@@ -108,7 +108,7 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx)
 		oldest = list_first_entry(&file->rmpp.lingering,
 					  struct umad_rmpp_rx, linger_node);
 		/* Closed: whoever closed it takes it down. */
-		if (umad_gate_enter(&oldest->agent->gate))
+		if (umad_active_ref_tryget(&oldest->agent->active_ref))
 			umad_rmpp_rx_unlist(oldest);
 		else
 			oldest = NULL;
@@ -315,7 +315,7 @@ static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now
 {
 	struct umad_rmpp_rx *rx = container_of(timer, struct umad_rmpp_rx, timer);
 
-	if (!umad_gate_enter(&rx->agent->gate))
+	if (!umad_active_ref_tryget(&rx->agent->active_ref))
 		return NULL;
 	umad_rmpp_rx_get(rx);
 	return rx->agent;
@@ -420,7 +420,7 @@ bool umad_rmpp_rx_receive(struct umad_agent *agent,
 
 /**
  * umad_rmpp_rx_cancel_all() - give up all that an agent is receiving
- * @agent: dying, and nobody is inside its gate any more
+ * @agent: dying, without active references
  *
  * The senders of those not complete are sent ABORT, where the address is known;
  * what is complete lingers no more.

@@ -29,7 +29,7 @@ struct umad_rmpp_rx_entry {
  * @key: constant
  * @node: in &umad_rmpp.receivers
  * @refs: one of the table's, one for each user
- * @agent: that it is for; good inside its gate and in ib_core's handlers
+ * @agent: that it is for; good with an active reference and in ib_core's handlers
  * @agent_node: in &umad_agent.receivers
  * @linger_node: in &umad_rmpp.lingering when complete
  * @req: the request that it answers, with a reference, until it is complete; or
@@ -42,7 +42,7 @@ struct umad_rmpp_rx_entry {
  * @waits_for: the peer whose turn to have its address resolved it waits for, or
  *	NULL; protected by &umad_file.lock
  * @work: makes @ah and sends what is due
- * @work_queued: and holds a reference and the agent's gate; protected by
+ * @work_queued: and holds a reference, and an active one to the agent; protected by
  *	&umad_file.lock
  * @listed: in the table and the lists; protected by &umad_file.lock
  * @acks_posted: ACKs in ib_core, each has a reference; protected by

@@ -136,7 +136,8 @@ static int post_segment(struct umad_request *req, u32 seg)
 
 /**
  * umad_rmpp_tx_pump() - hand to ib_core what may be sent now
- * @req: with a message; inside the agent's gate, or in a handler of ib_core;
+ * @req: with a message; caller must hold an active reference to
+ *	its agent, or be in a handler of ib_core;
  *	the caller has a reference
  *
  * One thread at a time does it, so that segments leave in order; what another
@@ -414,7 +415,7 @@ static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now
 {
 	struct umad_request *req = timer_send(timer);
 
-	if (!tx_is_due(req, now) || !umad_gate_enter(&req->agent->gate))
+	if (!tx_is_due(req, now) || !umad_active_ref_tryget(&req->agent->active_ref))
 		return NULL;
 	umad_request_get(req);
 	return req->agent;

@@ -57,7 +57,7 @@ void umad_rmpp_set_timer(struct umad_file *file, struct umad_rmpp_timer *timer,
 
 /*
  * One batch under the lock. Fills in @due, of which @n are to be run, and the agents
- * whose gate was entered for them. True: there may be more.
+ * with an active reference to each. True: there may be more.
  */
 static bool collect(struct umad_file *file, struct umad_rmpp_timer **due,
 		    struct umad_agent **inside, unsigned int *n)

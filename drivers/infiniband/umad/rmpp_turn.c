@@ -105,8 +105,8 @@ static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
 
 /**
  * umad_rmpp_turn_around() - now they send and we receive (IBA 13.6.6.3)
- * @req: with a message that is acknowledged; inside the agent's gate, or in a handler
- *	of ib_core; the caller has a reference
+ * @req: with a message that is acknowledged; caller must hold an active reference to
+ *	its agent, or be in a handler of ib_core; the caller has a reference
  *
  * The ACK stays in ib_core to catch a response of one MAD, if nothing does. If it could
  * not be posted, it is again: without a deadline nothing else would make that good.

@@ -16,7 +16,7 @@ static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr,
 	struct umad_port *port = dev_get_drvdata(dev);
 	char name[IB_DEVICE_NAME_MAX];
 
-	if (umad_gate_is_shut(&port->gate))
+	if (umad_active_ref_is_dead(&port->active_ref))
 		return -ENODEV;
 	/* The live name: `rdma dev set NAME name` changes it. */
 	spin_lock(&port->name_lock);

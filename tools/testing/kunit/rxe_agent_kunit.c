@@ -306,7 +306,7 @@ static struct umad_port *make_port(struct kunit *test)
 	port->port_num = RXE_PORT;
 	/* The first reference is never dropped: the memory is the test's. */
 	kref_init(&port->kref);
-	umad_gate_init(&port->gate);
+	umad_active_ref_init(&port->active_ref);
 	mutex_init(&port->files_lock);
 	INIT_LIST_HEAD(&port->files);
 	spin_lock_init(&port->users_lock);
@@ -316,7 +316,7 @@ static struct umad_port *make_port(struct kunit *test)
 }
 
 /*
- * The last close comes when the removal of the device has closed the gate and
+ * The last close comes when the removal of the device has killed the active references and
  * has not come to the port's files yet: it takes the file's agents itself.
  */
 static void rxe_close_beside_removal(struct kunit *test)
@@ -330,8 +330,8 @@ static void rxe_close_beside_removal(struct kunit *test)
 	file = umad_file_create(port);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, file);
 	rxe_server(test, file);
-	umad_gate_shut(&port->gate);
-	umad_gate_wait(&port->gate);
+	umad_active_ref_kill(&port->active_ref);
+	umad_active_ref_drain(&port->active_ref);
 
 	rxe_reg(&reg, 0);
 	agent = umad_agent_create(file, &reg, &id);

@@ -11,7 +11,7 @@
 #include "cdev.h"
 #include "device.h"
 #include "file.h"
-#include "gate.h"
+#include "active_ref.h"
 #include "port.h"
 #include "register.h"
 #include "rxe_peer.h"
@@ -70,7 +70,7 @@ int rxe_env_init(struct kunit *test)
 	if (!env->ib_dev)
 		kunit_skip(test, "there is no rxe0");
 	port = umad_port_find(env->ib_dev, RXE_PORT);
-	if (port && !umad_gate_enter(&port->gate)) {
+	if (port && !umad_active_ref_tryget(&port->active_ref)) {
 		umad_port_put(port);
 		port = NULL;
 	}
@@ -102,7 +102,7 @@ void rxe_env_exit(struct kunit *test)
 			rxe_close(test, env->files[i]);
 	rxe_peer_stop(env->peer);
 	if (env->port) {
-		umad_gate_leave(&env->port->gate);
+		umad_active_ref_put(&env->port->active_ref);
 		umad_port_put(env->port);
 	}
 	if (env->ib_dev)

@@ -32,7 +32,7 @@ struct umad_file;
 /**
  * struct rxe_env - a port and what a test has open on it
  * @ib_dev: rxe0, kept until the exit
- * @port: its port, in the gate until the exit
+ * @port: its port, with an active reference until the exit
  * @gid: of the port, IPv6
  * @gid_index: of @gid in the port's table
  * @files: open, NULL for a free slot

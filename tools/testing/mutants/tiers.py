@@ -32,7 +32,7 @@ PLANS = {
     "charge.h": ["transfer", "bounds"],
     "device.c": ["abi", "hwsim", "life"],
     "file.c": ["transfer", "kunit", "life"],
-    "gate.c": ["kunit", "life"],
+    "active_ref.c": ["kunit", "life"],
     "hdr.c": ["abi", "hwsim", "kunit"],
     "ioctl.c": ["abi", "kunit"],
     "issm.c": ["abi", "hwsim"],

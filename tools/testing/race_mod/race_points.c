@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The points of ib_umad where a task can be stopped. They are found in its code:
- * each call of a function that takes or drops a lock, enters or leaves a gate,
+ * each call of a function that takes or drops a lock, takes or gives back an active reference,
  * goes to ib_core or to a workqueue, or allocates. Function and number name them:
  * "umad_send_post lock2".
  */
@@ -40,9 +40,9 @@ static struct target targets[] = {
 	{ "_raw_spin_unlock", "unlock", true },
 	{ "_raw_spin_unlock_irqrestore", "unlock", true },
 	{ "mutex_unlock", "unlock", true },
-	{ "ib_umad:umad_gate_enter", "enter" },
-	{ "ib_umad:umad_gate_leave", "leave" },
-	{ "ib_umad:umad_gate_close", "close" },
+	{ "ib_umad:umad_active_ref_tryget", "enter" },
+	{ "ib_umad:umad_active_ref_put", "leave" },
+	{ "ib_umad:umad_active_ref_close", "close" },
 	{ "ib_core:ib_post_send_mad", "post" },
 	{ "ib_core:ib_modify_mad", "modify" },
 	{ "ib_core:ib_free_send_mad", "free" },
