@@ -84,8 +84,8 @@ build()
 	rm -rf "$build_copy"
 	mkdir -p "$build_copy"
 	"$here/module-copy.sh" "$build_copy" tools/testing/kunit \
-		tools/testing/ib_hwsim tools/testing/rmpp_peer \
-		tools/testing/race_mod
+		drivers/infiniband/sw/ib_hwsim include/uapi/rdma/ib_hwsim.h \
+		tools/testing/rmpp_peer tools/testing/race_mod
 	build_key=$(cd "$build_copy" && find . -type f | sort |
 		xargs sha256sum | sha256sum)
 	build_kept=$cache/static/silent-build-$tools
@@ -104,7 +104,8 @@ build()
 # For build(), whose variables it has.
 make_modules()
 {
-	for build_from in "$build_copy" "$build_copy/tools/testing/ib_hwsim" \
+	for build_from in "$build_copy" \
+		"$build_copy/drivers/infiniband/sw/ib_hwsim" \
 		"$build_copy/tools/testing/rmpp_peer" \
 		"$build_copy/tools/testing/race_mod"; do
 		# Headers without vmlinux: no BTF, and no message about that.
@@ -135,7 +136,7 @@ checkpatch_user_space()
 		grep -v "SPACING: spaces preferred around that '\*' (ctx:WxV)" || :
 }
 
-user_space='^tools/testing/(selftests/|race_mod/tests/|fuzz/|ib_hwsim/(tests/|fabric/|ib_hwsim\.h$))'
+user_space='^tools/testing/(selftests/|race_mod/tests/|fuzz/|ib_hwsim/)'
 run_checkpatch()
 {
 	mkdir "$work/checkpatch"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# "module-copy.sh FOLDER [MORE...]": copies what is needed to build the module,
-# and to hand it to DKMS, from the source tree to FOLDER, and the folders MORE.
+# "module-copy.sh FOLDER [MORE...]": copies what is needed to build ib_umad, and
+# to hand it to DKMS, from the source tree to FOLDER, and the files or folders MORE.
 # Kbuild writes beside the sources; whoever wants the tree to stay clean builds
 # in such a copy. What was built there before is kept; a file that differs gets the
 # time of now, however old the one it comes from, so that make sees it.
@@ -12,7 +12,8 @@ root=$(dirname "$(dirname "$(readlink -f "$0")")")
 target=$(mkdir -p "$1" && readlink -f "$1")
 shift
 cd "$root"
-for part in Kbuild VERSION dkms.conf LICENSES drivers include "$@"; do
+for part in Kbuild VERSION dkms.conf LICENSES drivers/infiniband/umad \
+	include/uapi/rdma/ib_user_mad.h "$@"; do
 	[ ! -e "$part" ] || echo "$part"
 done | rsync -rlpcR --delete --files-from=- -r --exclude='*.o' --exclude='*.ko' \
 	--exclude='*.mod' --exclude='*.mod.c' --exclude='.*.cmd' \

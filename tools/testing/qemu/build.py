@@ -103,7 +103,8 @@ def module(profile_dir):
 
     with lock(f"module-{profile_dir.name}"):
         return products.kept("module", products.digest(
-            ["Kbuild", "VERSION", "drivers", "include", "tools/testing/kunit"],
+            ["Kbuild", "VERSION", "drivers/infiniband/umad",
+             "include/uapi/rdma/ib_user_mad.h", "tools/testing/kunit"],
             profile_dir.name), make)
 
 
@@ -114,16 +115,18 @@ def test_modules(profile_dir, folder):
 
     def make():
         where.mkdir(parents=True, exist_ok=True)
-        _run(["rsync", "-rlpc", "--exclude=*.o", "--exclude=*.ko",
-              "--exclude=.*.cmd", f"{ROOT / folder}/", where],
-             f"copying {folder}")
-        built = _kbuild(profile_dir, where, folder,
+        # Both where they are in the tree, so that one finds the other.
+        _run(["rsync", "-rlpcR", "--exclude=*.o", "--exclude=*.ko",
+              "--exclude=.*.cmd", f"{ROOT}/./include", f"{ROOT}/./{folder}",
+              where], f"copying {folder}")
+        built = _kbuild(profile_dir, where / folder, folder,
                         *(["UMAD_KUNIT=m"] if has_kunit(profile_dir) else []))
         return [(ko.name, _stripped(ko)) for ko in built]
 
     with lock(f"{name}-{profile_dir.name}"):
         return products.kept(Path(folder).name,
-                     products.digest([folder], profile_dir.name), make)
+                     products.digest([folder, "include"],
+                                     profile_dir.name), make)
 
 
 def demo():

@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../ib_hwsim.h"
 #include "bridge.h"
+#include "ib_hwsim.h"
 
 #define RAW_DEVICE	"/dev/ib_hwsim"
 #define BATCH		64	/* MADs taken at a time from one side */

@@ -16,7 +16,7 @@
 #include <sys/random.h>
 
 #define RUN	"tools/testing/qemu/run.py --setup hwsim --setup rxe-far " \
-		"--modules tools/testing/ib_hwsim " \
+		"--modules drivers/infiniband/sw/ib_hwsim " \
 		"--programs tools/testing/selftests/packets"
 #define SETTINGS "UMAD_FUZZ_SEED=%llu UMAD_FUZZ_PACKETS=%llu ./fuzz_packets'"
 #define PACKETS		20000

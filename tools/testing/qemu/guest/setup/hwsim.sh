@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 # Two simulated HCAs, hwsim0 (LID 1) and hwsim1 (LIDs 4 to 7) in a fabric in the
-# kernel. Needs "modules = tools/testing/ib_hwsim" in the plan.
+# kernel. Needs "modules = drivers/infiniband/sw/ib_hwsim" in the plan.
 
 # shellcheck source=tools/testing/qemu/guest/lib.sh
 . /xt/lib.sh

@@ -14,8 +14,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/types.h>
-
-#include "ib_hwsim.h"
+#include <rdma/ib_hwsim.h>
 
 #define SIM_GRH_LEN	40
 #define SIM_MAD_LEN	256
