@@ -22,6 +22,14 @@ modules_install: modules
 clean:
 	+$(KBUILD) clean
 
+# A module of its own, which needs nothing of the one above.
+HWSIM := drivers/infiniband/sw/ib_hwsim
+ib_hwsim:
+	+$(MAKE) -C $(HWSIM) KDIR="$(KDIR)" modules
+
+ib_hwsim-clean:
+	+$(MAKE) -C $(HWSIM) KDIR="$(KDIR)" clean
+
 help:
 	@echo 'The module, against KDIR (now: $(KDIR))'
 	@echo '  make                  build drivers/infiniband/umad/ib_umad.ko'
@@ -29,6 +37,10 @@ help:
 	@echo '  make clean            remove what was built'
 	@echo '  make dkms-install     have DKMS build and install it ...'
 	@echo '  make dkms-remove      ... and take it away again'
+	@echo 'The simulated RDMA device, against KDIR; it needs no ib_umad'
+	@echo '  make ib_hwsim         build $(HWSIM)/ib_hwsim.ko'
+	@echo '  make ib_hwsim-clean   remove what was built'
+	@echo '  make check-hwsim      its KUnit suites and tests, in guests'
 	@echo 'See it run'
 	@echo '  make demo             real programs in a guest, with a transcript'
 	@echo '  make demo-fabric      OpenSM brings up an InfiniBand fabric of 500 nodes'
@@ -54,7 +66,7 @@ dkms-install dkms-remove:
 check:
 	@scripts/check.sh deps kernels static+dkms+fuzz+harness plans
 
-check-static check-dkms check-kunit:
+check-static check-dkms check-kunit check-hwsim:
 	@scripts/check.sh deps kernels $(@:check-%=%)
 
 check-qemu:
@@ -91,5 +103,5 @@ soak:
 	@scripts/soak.sh $(SOAK_SECONDS)
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
-	check check-static check-dkms check-kunit check-qemu demo demo-fabric \
-	bench-rmpp fuzz soak mutants check-kcsan
+	check check-static check-dkms check-kunit check-qemu check-hwsim demo \
+	demo-fabric bench-rmpp fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean

@@ -246,7 +246,7 @@ check "static: gcc W=1, sparse" build "$kdir" stock W=1 C=2 \
 	CF=-D__CHECK_ENDIAN__ || :
 kdir=$("$here/kernel-cache.sh" debug-6.1)/kdir
 check "static: gcc W=1, sparse, with KUnit" build "$kdir" debug UMAD_KUNIT=m \
-	W=1 C=2 CF=-D__CHECK_ENDIAN__ || :
+	CONFIG_IB_HWSIM_KUNIT_TEST=m W=1 C=2 CF=-D__CHECK_ENDIAN__ || :
 check "static: checkpatch --strict" run_checkpatch || :
 check "static: kernel-doc -Wall" run_kernel_doc || :
 check "static: shellcheck" run_shellcheck || :

@@ -58,6 +58,12 @@ run_kunit()
 	python3 $qemu/run.py kunit
 }
 
+# All that is about ib_hwsim.
+run_hwsim()
+{
+	python3 $qemu/run.py hwsim-kunit hwsim intree-hwsim fabric-samples
+}
+
 run_plans()
 {
 	python3 $qemu/run.py --jobs 3 --changed all
@@ -65,7 +71,7 @@ run_plans()
 
 for stage in $(echo "$@" | tr + ' '); do
 	case $stage in
-	deps | kernels | static | dkms | fuzz | harness | kunit | plans) ;;
+	deps | kernels | static | dkms | fuzz | harness | kunit | hwsim | plans) ;;
 	*)
 		echo "check.sh: no stage '$stage'" >&2
 		exit 2

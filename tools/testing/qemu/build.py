@@ -120,7 +120,8 @@ def test_modules(profile_dir, folder):
               "--exclude=.*.cmd", f"{ROOT}/./include", f"{ROOT}/./{folder}",
               where], f"copying {folder}")
         built = _kbuild(profile_dir, where / folder, folder,
-                        *(["UMAD_KUNIT=m"] if has_kunit(profile_dir) else []))
+                        *(["CONFIG_IB_HWSIM_KUNIT_TEST=m"]
+                          if has_kunit(profile_dir) else []))
         return [(ko.name, _stripped(ko)) for ko in built]
 
     with lock(f"{name}-{profile_dir.name}"):
