@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 #include "sim_packet.h"
-#include "sim_rules.h"
+#include "sim_verdict.h"
 
 struct dentry;
 

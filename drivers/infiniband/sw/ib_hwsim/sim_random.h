@@ -10,7 +10,7 @@
 #include <linux/prandom.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
-#include "sim_rules.h"
+#include "sim_verdict.h"
 
 struct seq_file;
 

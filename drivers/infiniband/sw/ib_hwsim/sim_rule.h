@@ -8,9 +8,11 @@
 #include <linux/list.h>
 #include <linux/types.h>
 #include "sim_field.h"
-#include "sim_rules.h"
+#include "sim_verdict.h"
 
 #define SIM_CONDITIONS_MAX	12
+/* The longest rule, in bytes. */
+#define SIM_RULE_LEN_MAX	512
 
 /* The numbers that a rule can give. */
 enum sim_arg {

@@ -31,29 +31,6 @@ struct sim_rules {
 	u32 added;
 };
 
-static const char * const action_names[SIM_ACTIONS] = {
-	[SIM_PASS] = "pass",
-	[SIM_DROP] = "drop",
-	[SIM_DUP] = "dup",
-	[SIM_DELAY] = "delay",
-	[SIM_REORDER] = "reorder",
-	[SIM_CORRUPT] = "corrupt",
-	[SIM_MUTATE] = "mutate",
-};
-
-/**
- * sim_action_name() - how rules call an action
- * @action: the action
- *
- * Context: any.
- * Return: its name.
- */
-const char *sim_action_name(enum sim_action action)
-{
-	return action < SIM_ACTIONS ? action_names[action] : "?";
-}
-EXPORT_SYMBOL_IF_KUNIT(sim_action_name);
-
 /**
  * sim_rules_new() - make an empty list of rules
  *

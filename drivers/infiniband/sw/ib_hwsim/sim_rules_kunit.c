@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 #include <linux/string.h>
 #include "sim_kunit.h"
+#include "sim_rule.h"
 
 static int rules_env_init(struct kunit *test)
 {
