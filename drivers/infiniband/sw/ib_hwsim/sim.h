@@ -4,7 +4,7 @@
  *
  * Locks, outermost first; each is taken below those before it only:
  *
- *   sim_lock           mutex: list of instances, their @dying (sim_main.c)
+ *   sim_lock           mutex: list of instances, their @dying (sim_bus.c)
  *   sim_raw_sem        rwsem: which file is attached to which port; held for
  *                      reading while a written frame is in the port (sim_raw.c)
  *   fabric->lock       spinlock: who is in a fabric, and with that the life of
@@ -340,11 +340,6 @@ static inline void sim_count(struct sim_port *port, enum sim_count what)
 {
 	atomic64_inc(&port->counts[what]);
 }
-
-/* sim_main.c */
-int sim_with_port(u32 id, u32 num,
-		  int (*call)(struct sim_port *port, void *context),
-		  void *context);
 
 /* sim_device.c */
 struct sim_dev *sim_dev_create(const struct sim_config *config,

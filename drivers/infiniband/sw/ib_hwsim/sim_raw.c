@@ -16,6 +16,7 @@
 #include <linux/wait.h>
 
 #include "sim.h"
+#include "sim_bus.h"
 #include "sim_capture.h"
 
 #define SIM_RAW_QUEUE	1024
