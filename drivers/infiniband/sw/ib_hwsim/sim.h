@@ -438,13 +438,6 @@ int sim_fabric_join(struct sim_port *port, const char *name);
 void sim_fabric_leave(struct sim_port *port);
 void sim_fabric_route(struct sim_port *port, struct sim_packet *packet);
 
-/* sim_raw.c */
-int sim_raw_init(void);
-void sim_raw_exit(void);
-bool sim_raw_deliver(struct sim_port *port, struct sim_packet *packet);
-void sim_raw_port_event(struct sim_port *port);
-void sim_raw_detach(struct sim_port *port);
-
 /* sim_debugfs.c */
 struct sim_fail *sim_fail_template(void);
 int sim_debugfs_init(void);

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "sim.h"
+#include "sim_raw.h"
 
 /**
  * sim_dev_port() - find a port

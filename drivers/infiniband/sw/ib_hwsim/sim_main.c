@@ -4,6 +4,7 @@
 
 #include "sim.h"
 #include "sim_bus.h"
+#include "sim_cdev.h"
 
 static int __init sim_init(void)
 {
@@ -15,7 +16,7 @@ static int __init sim_init(void)
 	ret = sim_bus_init();
 	if (ret)
 		goto err_debugfs;
-	ret = sim_raw_init();
+	ret = sim_cdev_init();
 	if (ret)
 		goto err_bus;
 	sim_bus_open();
@@ -31,7 +32,7 @@ err_debugfs:
 static void __exit sim_exit(void)
 {
 	/* No file of it is open: such a file holds the module. */
-	sim_raw_exit();
+	sim_cdev_exit();
 	sim_bus_exit();
 	sim_debugfs_exit();
 }

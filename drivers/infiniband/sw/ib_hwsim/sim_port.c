@@ -10,6 +10,7 @@
 
 #include "sim.h"
 #include "sim_capture.h"
+#include "sim_raw.h"
 
 static const char * const count_names[SIM_COUNTS] = {
 	[SIM_TX_PACKETS] = "tx_packets",
