@@ -345,7 +345,6 @@ static inline void sim_count(struct sim_port *port, enum sim_count what)
 struct sim_dev *sim_dev_create(const struct sim_config *config,
 			       struct device *parent);
 void sim_dev_destroy(struct sim_dev *sim);
-struct sim_port *sim_dev_port(struct sim_dev *sim, u32 num);
 
 /* sim_ah.c */
 int sim_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
@@ -402,32 +401,15 @@ void sim_info_set_state(struct ib_port_info *info, enum ib_port_state state);
 void sim_info_set_phys(struct ib_port_info *info,
 		       enum ib_port_phys_state phys);
 void sim_info_set_lmc(struct ib_port_info *info, u8 lmc);
+bool sim_attrs_set_caps(struct sim_attrs *attrs, u32 set, u32 clear);
 void sim_info_compare(const struct ib_port_info *old,
 		      const struct ib_port_info *new,
 		      struct sim_change *change);
-
-/* sim_port.c */
-void sim_port_init(struct sim_port *port, struct sim_dev *sim, u32 num);
-void sim_port_changed(struct sim_port *port, const struct sim_change *change);
-void sim_port_event(struct sim_port *port, enum ib_event_type type);
-void sim_port_set_caps(struct sim_port *port, u32 set, u32 clear);
-void sim_port_send(struct sim_port *port, struct sim_packet *packet);
-void sim_port_receive(struct sim_port *port, struct sim_packet *packet);
-void sim_port_wire(void *context, struct sim_packet *packet);
-void sim_port_arrive(void *context, struct sim_packet *packet);
-void sim_port_set_hold(struct sim_port *port, bool hold);
-u32 sim_port_release(struct sim_port *port, u32 max);
-u32 sim_port_held(struct sim_port *port);
-void sim_port_show_counts(struct sim_port *port, struct seq_file *seq);
 
 /* sim_sma.c */
 bool sim_sma_answer(struct sim_node *node, u32 in_port,
 		    const struct ib_smp *in, struct ib_smp *out);
 void sim_sma_get_port_info(struct sim_port *port, struct ib_smp *out);
-int sim_process_mad(struct ib_device *ibdev, int flags, u32 port_num,
-		    const struct ib_wc *wc, const struct ib_grh *grh,
-		    const struct ib_mad *in, struct ib_mad *out,
-		    size_t *out_size, u16 *out_pkey_index);
 
 /* sim_pma.c */
 bool sim_pma_answer(struct sim_port *port, const struct ib_mad *in,

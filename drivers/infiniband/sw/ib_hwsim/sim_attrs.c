@@ -246,6 +246,30 @@ int sim_attrs_gid(struct sim_attrs *attrs, u32 index, union ib_gid *gid)
 }
 
 /**
+ * sim_attrs_set_caps() - change PortInfo:CapabilityMask
+ * @attrs: of the port
+ * @set: bits to set
+ * @clear: bits to clear
+ *
+ * Context: any.
+ * Return: whether it is another one now.
+ */
+bool sim_attrs_set_caps(struct sim_attrs *attrs, u32 set, u32 clear)
+{
+	unsigned long flags;
+	bool changed;
+	__be32 old;
+
+	spin_lock_irqsave(&attrs->lock, flags);
+	old = attrs->info.cap_mask;
+	attrs->info.cap_mask |= cpu_to_be32(set);
+	attrs->info.cap_mask &= ~cpu_to_be32(clear);
+	changed = attrs->info.cap_mask != old;
+	spin_unlock_irqrestore(&attrs->lock, flags);
+	return changed;
+}
+
+/**
  * sim_info_compare() - what has changed?
  * @old: PortInfo before
  * @new: and after

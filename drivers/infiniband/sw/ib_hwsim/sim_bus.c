@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 #include "sim.h"
 #include "sim_config.h"
+#include "sim_port.h"
 
 /**
  * struct sim_instance - a device on the bus

@@ -13,8 +13,8 @@
 #include <linux/uaccess.h>
 #include "sim.h"
 #include "sim_bus.h"
-#include "sim_capture.h"
 #include "sim_raw.h"
+#include "sim_wire.h"
 
 #define SIM_RAW_HEAD	IB_HWSIM_FRAME_LEN(0)
 
@@ -135,27 +135,13 @@ static bool answer(struct sim_port *port, struct sim_packet *packet)
 	return true;
 }
 
-/*
- * The packet passes to this function. Without faults it has arrived when the
- * write() returns.
- */
-static void arrive(struct sim_port *port, struct sim_packet *packet)
-{
-	if (!sim_medium_is_idle(&port->medium_in)) {
-		sim_medium_send(&port->medium_in, packet);
-		return;
-	}
-	sim_capture_in(packet, packet->device, packet->port, NULL);
-	sim_port_receive(port, packet);
-}
-
 /* The packet passes to this function. */
 static void receive(struct sim_port *port, struct sim_packet *packet)
 {
 	packet->device = port->sim->config.id;
 	packet->port = port->num;
 	if (!(packet->flags & IB_HWSIM_TO_SMA))
-		arrive(port, packet);
+		sim_wire_write(port, packet);
 	else if (!answer(port, packet) || !sim_raw_deliver(port, packet))
 		sim_packet_free(packet);
 }

@@ -15,6 +15,8 @@
 
 #include "sim.h"
 #include "sim_capture.h"
+#include "sim_link.h"
+#include "sim_port.h"
 
 #define WRITE_MAX	4096
 
@@ -109,20 +111,20 @@ static int hold_get(void *data, u64 *value)
 
 static int hold_set(void *data, u64 value)
 {
-	sim_port_set_hold(data, value);
+	sim_link_set_hold(data, value);
 	return 0;
 }
 DEFINE_DEBUGFS_ATTRIBUTE(hold_fops, hold_get, hold_set, "%llu\n");
 
 static int release_get(void *data, u64 *value)
 {
-	*value = sim_port_held(data);
+	*value = sim_link_held(data);
 	return 0;
 }
 
 static int release_set(void *data, u64 value)
 {
-	sim_port_release(data, min_t(u64, value, U32_MAX));
+	sim_link_release(data, min_t(u64, value, U32_MAX));
 	return 0;
 }
 DEFINE_DEBUGFS_ATTRIBUTE(release_fops, release_get, release_set, "%llu\n");

@@ -8,24 +8,9 @@
 #include <linux/slab.h>
 
 #include "sim.h"
+#include "sim_port.h"
 #include "sim_raw.h"
-
-/**
- * sim_dev_port() - find a port
- * @sim: the device
- * @num: number of the port: 0 on a switch, from 1 on an HCA
- *
- * Context: any.
- * Return: the port, or NULL if there is none of that number.
- */
-struct sim_port *sim_dev_port(struct sim_dev *sim, u32 num)
-{
-	u32 first = sim->config.is_switch ? 0 : 1;
-
-	if (num < first || num - first >= sim->n_ports)
-		return NULL;
-	return &sim->port[num - first];
-}
+#include "sim_wire.h"
 
 static struct sim_attrs *node_attrs(struct sim_node *node, u32 n)
 {
@@ -121,12 +106,12 @@ static int port_start(struct sim_port *port)
 	int ret;
 
 	sim_debugfs_port(port);
-	ret = sim_medium_init(&port->medium, port->dir, SIM_OUT, sim_port_wire,
+	ret = sim_medium_init(&port->medium, port->dir, SIM_OUT, sim_wire_out,
 			      port);
 	if (ret)
 		return ret;
 	ret = sim_medium_init(&port->medium_in, port->dir, SIM_IN,
-			      sim_port_arrive, port);
+			      sim_wire_in, port);
 	if (ret)
 		goto err_medium;
 	if (fabric[0])

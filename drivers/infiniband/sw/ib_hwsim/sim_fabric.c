@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "sim.h"
+#include "sim_link.h"
 
 #define SIM_FABRIC_PORTS	64
 
@@ -168,7 +169,7 @@ static void deliver_locked(struct sim_fabric *fabric, struct sim_port *from,
 {
 	lockdep_assert_held(&fabric->lock);
 	if (to) {
-		sim_port_receive(to, packet);
+		sim_link_receive(to, packet);
 		return;
 	}
 	sim_count(from, SIM_NO_ROUTE);
@@ -198,7 +199,7 @@ static void answer_locked(struct sim_fabric *fabric, struct sim_port *from,
 	swap(packet->slid, packet->dlid);
 	swap(packet->src_qp, packet->dest_qp);
 	packet->flags = 0;
-	sim_port_receive(from, packet);
+	sim_link_receive(from, packet);
 }
 
 static void route_by_lid_locked(struct sim_fabric *fabric,

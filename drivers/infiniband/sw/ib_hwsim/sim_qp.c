@@ -12,7 +12,7 @@
 #include <linux/workqueue.h>
 
 #include "sim.h"
-#include "sim_capture.h"
+#include "sim_port.h"
 
 static int queue_init(struct sim_queue *queue, u32 size)
 {
@@ -384,7 +384,7 @@ int sim_qp_sent(struct sim_qp *qp, u64 wr_id, bool signaled,
 	} else if (!signaled) {
 		/* Nobody is told. */
 	} else if (!READ_ONCE(qp->port->hold) && !qp->held.count) {
-		/* Pairs with sim_port_set_hold(), which then takes qp->lock. */
+		/* Pairs with sim_link_set_hold(), which then takes qp->lock. */
 		complete_send(qp, wr_id, status);
 	} else if (!queue_put(&qp->held, &wqe)) {
 		ret = -ENOMEM;

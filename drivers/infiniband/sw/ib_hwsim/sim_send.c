@@ -6,6 +6,7 @@
 #include <linux/err.h>
 
 #include "sim.h"
+#include "sim_link.h"
 
 static u32 mad_max(struct sim_port *port)
 {
@@ -121,7 +122,7 @@ static int post_send(struct sim_qp *qp, const struct ib_send_wr *wr)
 	ret = sim_qp_sent(qp, wr->wr_id, wr->send_flags & IB_SEND_SIGNALED,
 			  bad ? IB_WC_GENERAL_ERR : IB_WC_SUCCESS);
 	if (!ret)
-		sim_port_send(qp->port, packet);
+		sim_link_send(qp->port, packet);
 	else
 		sim_packet_free(packet);
 	return min(ret, 0);

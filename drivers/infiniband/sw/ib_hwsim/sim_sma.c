@@ -360,30 +360,3 @@ void sim_sma_get_port_info(struct sim_port *port, struct ib_smp *out)
 
 	sim_sma_answer(&port->sim->node, port->num, &in, out);
 }
-
-/* ib_core asks whether this is for the device's agents. */
-int sim_process_mad(struct ib_device *ibdev, int flags, u32 num,
-		    const struct ib_wc *wc, const struct ib_grh *grh,
-		    const struct ib_mad *in, struct ib_mad *out,
-		    size_t *out_size, u16 *out_pkey_index)
-{
-	struct sim_dev *sim = to_sim(ibdev);
-	struct sim_port *port = sim_dev_port(sim, num);
-	bool answered;
-
-	if (!port || sim_fail_hit(&sim->fail, SIM_VERB_PROCESS_MAD))
-		return IB_MAD_RESULT_FAILURE;
-	if (in->mad_hdr.mgmt_class == IB_MGMT_CLASS_PERF_MGMT)
-		answered = sim_pma_answer(port, in, out);
-	else
-		answered = sim_sma_answer(&sim->node, num,
-					  (const struct ib_smp *)in,
-					  (struct ib_smp *)out);
-	if (!answered)
-		return IB_MAD_RESULT_SUCCESS;
-	sim_count(port, SIM_SMA_ANSWERED);
-	*out_size = SIM_MAD_LEN;
-	/* Without a completion, sysfs asks for counters. */
-	*out_pkey_index = wc ? wc->pkey_index : 0;
-	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
-}

@@ -7,6 +7,8 @@
 #include <linux/slab.h>
 
 #include "sim.h"
+#include "sim_port.h"
+#include "sim_raw.h"
 
 #define SIM_FW_VERSION	1
 #define SIM_VENDOR	0x000000	/* of nobody */
@@ -125,8 +127,9 @@ static int modify_port(struct ib_device *ibdev, u32 num, int mask,
 		return -EOPNOTSUPP;
 	if (mask & IB_PORT_RESET_QKEY_CNTR)
 		atomic64_set(&port->counts[SIM_RX_QKEY_VIOLATION], 0);
-	sim_port_set_caps(port, props->set_port_cap_mask,
-			  props->clr_port_cap_mask);
+	if (sim_attrs_set_caps(&port->attrs, props->set_port_cap_mask,
+			       props->clr_port_cap_mask))
+		sim_raw_port_event(port);
 	return 0;
 }
 
@@ -215,6 +218,33 @@ static void disassociate_ucontext(struct ib_ucontext *context)
 {
 }
 
+/* ib_core asks whether this is for the device's agents. */
+static int process_mad(struct ib_device *ibdev, int flags, u32 num,
+		       const struct ib_wc *wc, const struct ib_grh *grh,
+		       const struct ib_mad *in, struct ib_mad *out,
+		       size_t *out_size, u16 *out_pkey_index)
+{
+	struct sim_dev *sim = to_sim(ibdev);
+	struct sim_port *port = sim_dev_port(sim, num);
+	bool answered;
+
+	if (!port || sim_fail_hit(&sim->fail, SIM_VERB_PROCESS_MAD))
+		return IB_MAD_RESULT_FAILURE;
+	if (in->mad_hdr.mgmt_class == IB_MGMT_CLASS_PERF_MGMT)
+		answered = sim_pma_answer(port, in, out);
+	else
+		answered = sim_sma_answer(&sim->node, num,
+					  (const struct ib_smp *)in,
+					  (struct ib_smp *)out);
+	if (!answered)
+		return IB_MAD_RESULT_SUCCESS;
+	sim_count(port, SIM_SMA_ANSWERED);
+	*out_size = SIM_MAD_LEN;
+	/* Without a completion, sysfs asks for counters. */
+	*out_pkey_index = wc ? wc->pkey_index : 0;
+	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+}
+
 const struct ib_device_ops sim_dev_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_UNKNOWN,
@@ -258,5 +288,5 @@ const struct ib_device_ops sim_dev_ops = {
 
 /* Added where the device answers SMPs itself. */
 const struct ib_device_ops sim_sma_ops = {
-	.process_mad = sim_process_mad,
+	.process_mad = process_mad,
 };
