@@ -12,8 +12,6 @@
 #include "sim_packet.h"
 #include "sim_verdict.h"
 
-struct dentry;
-
 /**
  * enum sim_direction - which way, seen from the port of the record
  * @SIM_OUT: the port sends it
@@ -50,8 +48,6 @@ struct sim_record {
 #define SIM_RECORD_MAX	(sizeof(struct sim_record) + IB_HWSIM_MAX_MAD)
 
 /* What the device calls. */
-int sim_capture_init(struct dentry *dir);
-void sim_capture_exit(void);
 void sim_capture(const struct sim_packet *packet, enum sim_direction direction,
 		 const struct sim_verdict *verdict);
 void sim_capture_in(const struct sim_packet *packet, u32 device, u32 port,

@@ -6,7 +6,7 @@
  * when it was opened, less what had to make place in the meantime; to be read
  * from its beginning to its end.
  */
-#include "sim_capture.h"
+#include "sim_capture_debugfs.h"
 
 #include <linux/debugfs.h>
 #include <linux/err.h>
@@ -19,6 +19,7 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_mad.h>
+#include "sim_capture.h"
 #include "sim_field.h"
 #include "sim_pcap.h"
 

@@ -14,7 +14,7 @@
 #include <linux/uaccess.h>
 
 #include "sim.h"
-#include "sim_capture.h"
+#include "sim_capture_debugfs.h"
 #include "sim_link.h"
 #include "sim_port.h"
 

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "sim.h"
+#include "sim_medium_debugfs.h"
 #include "sim_port.h"
 #include "sim_raw.h"
 #include "sim_wire.h"
@@ -106,14 +107,14 @@ static int port_start(struct sim_port *port)
 	int ret;
 
 	sim_debugfs_port(port);
-	ret = sim_medium_init(&port->medium, port->dir, SIM_OUT, sim_wire_out,
-			      port);
+	ret = sim_medium_init(&port->medium, SIM_OUT, sim_wire_out, port);
 	if (ret)
 		return ret;
-	ret = sim_medium_init(&port->medium_in, port->dir, SIM_IN,
-			      sim_wire_in, port);
+	sim_medium_debugfs(&port->medium, port->dir);
+	ret = sim_medium_init(&port->medium_in, SIM_IN, sim_wire_in, port);
 	if (ret)
 		goto err_medium;
+	sim_medium_debugfs(&port->medium_in, port->dir);
 	if (fabric[0])
 		ret = sim_fabric_join(port, fabric);
 	if (ret)

@@ -268,8 +268,6 @@ static enum hrtimer_restart medium_timer(struct hrtimer *timer)
 /**
  * sim_medium_init() - set a medium up
  * @medium: to be set up
- * @dir: the port's folder in debugfs, or NULL. The caller removes it, and all
- *	that is in it, before sim_medium_exit()
  * @direction: of the packets, seen from the port
  * @deliver: takes over each packet that arrives; called in process context,
  *	without any lock, by one at a time
@@ -278,8 +276,7 @@ static enum hrtimer_restart medium_timer(struct hrtimer *timer)
  * Context: process.
  * Return: 0, or -ENOMEM and nothing has to be undone.
  */
-int sim_medium_init(struct sim_medium *medium, struct dentry *dir,
-		    enum sim_direction direction,
+int sim_medium_init(struct sim_medium *medium, enum sim_direction direction,
 		    void (*deliver)(void *ctx, struct sim_packet *packet),
 		    void *ctx)
 {
@@ -299,7 +296,6 @@ int sim_medium_init(struct sim_medium *medium, struct dentry *dir,
 	INIT_WORK(&medium->work, medium_work);
 	hrtimer_init(&medium->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	medium->timer.function = medium_timer;
-	sim_medium_debugfs(medium, dir);
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(sim_medium_init);

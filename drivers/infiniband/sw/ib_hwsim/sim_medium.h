@@ -19,8 +19,6 @@
 #include "sim_random.h"
 #include "sim_rules.h"
 
-struct dentry;
-
 /* What a medium counts; names in sim_medium_debugfs.c. */
 enum sim_medium_count {
 	SIM_MEDIUM_SENT,
@@ -76,15 +74,11 @@ struct sim_medium {
 	atomic64_t counts[SIM_MEDIUM_COUNTS];
 };
 
-int sim_medium_init(struct sim_medium *medium, struct dentry *dir,
-		    enum sim_direction direction,
+int sim_medium_init(struct sim_medium *medium, enum sim_direction direction,
 		    void (*deliver)(void *ctx, struct sim_packet *packet),
 		    void *ctx);
 void sim_medium_exit(struct sim_medium *medium);
 void sim_medium_send(struct sim_medium *medium, struct sim_packet *packet);
 bool sim_medium_is_idle(struct sim_medium *medium);
-
-/* sim_medium_debugfs.c */
-void sim_medium_debugfs(struct sim_medium *medium, struct dentry *dir);
 
 #endif

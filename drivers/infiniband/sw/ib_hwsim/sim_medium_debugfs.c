@@ -4,7 +4,7 @@
  * in the folder "in" there: rules, random, seed can be written and read, medium
  * has the counters.
  */
-#include "sim_medium.h"
+#include "sim_medium_debugfs.h"
 
 #include <linux/debugfs.h>
 #include <linux/err.h>
@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include "sim_medium.h"
 
 #define WRITE_MAX	65536
 
@@ -148,7 +149,8 @@ MEDIUM_FILE(seed);
 /**
  * sim_medium_debugfs() - make the files of a medium
  * @medium: the medium
- * @dir: the port's folder, or NULL for nowhere
+ * @dir: the port's folder; the caller removes it, and all that is in it, before
+ *	sim_medium_exit()
  *
  * Context: process.
  */

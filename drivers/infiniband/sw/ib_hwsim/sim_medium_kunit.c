@@ -59,7 +59,7 @@ static int medium_env_init(struct kunit *test)
 	struct medium_env *env;
 
 	env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
-	if (!env || sim_medium_init(&env->medium, NULL, SIM_OUT, deliver, env))
+	if (!env || sim_medium_init(&env->medium, SIM_OUT, deliver, env))
 		return -ENOMEM;
 	env->begin = ktime_get_ns();
 	test->priv = env;
