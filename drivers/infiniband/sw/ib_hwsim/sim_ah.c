@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Address handles, and the global route header that one makes. */
+#include "sim_ah.h"
+
 #include <linux/delay.h>
 #include <rdma/ib_pack.h>
-
 #include "sim.h"
+#include "sim_packet.h"
 
 /* Fields of a GRH (IBA 8.3). */
 #define SIM_GRH_IPVER		6

@@ -5,7 +5,7 @@
  *
  * Lock: attrs->lock, a leaf, hard irqs off, since sends look here.
  */
-#include "sim.h"
+#include "sim_attrs.h"
 
 /* Widths and speeds as PortInfo encodes them. */
 #define SIM_WIDTH_4X		2

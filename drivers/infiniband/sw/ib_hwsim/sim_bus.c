@@ -17,8 +17,8 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
-#include "sim.h"
 #include "sim_config.h"
+#include "sim_device.h"
 #include "sim_port.h"
 
 /**

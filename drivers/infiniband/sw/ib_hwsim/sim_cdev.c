@@ -13,7 +13,10 @@
 #include <linux/uaccess.h>
 #include "sim.h"
 #include "sim_bus.h"
+#include "sim_packet.h"
+#include "sim_pma.h"
 #include "sim_raw.h"
+#include "sim_sma.h"
 #include "sim_wire.h"
 
 #define SIM_RAW_HEAD	IB_HWSIM_FRAME_LEN(0)

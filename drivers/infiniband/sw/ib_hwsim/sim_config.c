@@ -7,8 +7,7 @@
 
 #include <linux/slab.h>
 #include <linux/string.h>
-
-#include "sim.h"
+#include "sim_attrs.h"
 
 static int set_number(u32 *to, const char *value, u32 min, u32 max)
 {

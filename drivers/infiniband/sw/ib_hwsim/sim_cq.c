@@ -6,8 +6,9 @@
  * Lock: cq->lock, hard irqs off, protects the ring. A CQ outlives its QPs, and
  * is only pushed to by a QP that is alive: see port->qp_lock.
  */
-#include <linux/slab.h>
+#include "sim_cq.h"
 
+#include <linux/slab.h>
 #include "sim.h"
 
 int sim_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

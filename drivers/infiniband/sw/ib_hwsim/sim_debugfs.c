@@ -7,12 +7,13 @@
  *
  * A file is removed before what it is about, and that waits for its users.
  */
+#include "sim_debugfs.h"
+
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-
 #include "sim.h"
 #include "sim_capture_debugfs.h"
 #include "sim_link.h"

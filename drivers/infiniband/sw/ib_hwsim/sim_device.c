@@ -3,14 +3,18 @@
  * The life of one ib_device: what it is made of, and in which order that is
  * made and taken away.
  */
+#include "sim_device.h"
+
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/slab.h>
-
 #include "sim.h"
+#include "sim_debugfs.h"
+#include "sim_fabric.h"
 #include "sim_medium_debugfs.h"
 #include "sim_port.h"
 #include "sim_raw.h"
+#include "sim_verbs.h"
 #include "sim_wire.h"
 
 static struct sim_attrs *node_attrs(struct sim_node *node, u32 n)

@@ -9,11 +9,14 @@
  * fabric->lock protects the slots, and keeps a port from leaving while a packet
  * is delivered to it.
  */
+#include "sim_fabric.h"
+
 #include <linux/mutex.h>
 #include <linux/slab.h>
-
 #include "sim.h"
 #include "sim_link.h"
+#include "sim_packet.h"
+#include "sim_sma.h"
 
 #define SIM_FABRIC_PORTS	64
 

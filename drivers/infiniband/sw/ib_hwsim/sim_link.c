@@ -9,7 +9,9 @@
 
 #include "sim.h"
 #include "sim_capture.h"
+#include "sim_packet.h"
 #include "sim_port.h"
+#include "sim_qp.h"
 
 /*
  * A link that is down takes nothing, and only SMPs until it is up. SMPs of a

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* ib_hwsim: simulated InfiniBand HCAs. This file has the module's life. */
 #include <linux/module.h>
-
-#include "sim.h"
 #include "sim_bus.h"
 #include "sim_cdev.h"
+#include "sim_debugfs.h"
 
 static int __init sim_init(void)
 {

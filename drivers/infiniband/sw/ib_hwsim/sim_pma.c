@@ -3,9 +3,10 @@
  * The performance management agent: PortCounters, of packets that the port has
  * sent and received. Errors of a link that is none are always 0.
  */
+#include "sim_pma.h"
+
 #include <linux/minmax.h>
 #include <rdma/ib_pma.h>
-
 #include "sim.h"
 
 #define PMA_STATUS_BAD_ATTR	cpu_to_be16(0x000c)

@@ -8,7 +8,6 @@
 #include "sim_port.h"
 
 #include <linux/seq_file.h>
-#include "sim.h"
 
 static const char * const count_names[SIM_COUNTS] = {
 	[SIM_TX_PACKETS] = "tx_packets",

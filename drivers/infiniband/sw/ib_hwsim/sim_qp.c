@@ -8,10 +8,12 @@
  * not, as ib_core destroys no QP that it uses. Completions are announced
  * without qp->lock, since who hears of one may post at once.
  */
+#include "sim_qp.h"
+
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-
-#include "sim.h"
+#include "sim_cq.h"
+#include "sim_packet.h"
 #include "sim_port.h"
 
 static int queue_init(struct sim_queue *queue, u32 size)

@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include "sim.h"
 #include "sim_packet.h"
+#include "sim_sma.h"
 
 #define SIM_RAW_QUEUE	1024
 

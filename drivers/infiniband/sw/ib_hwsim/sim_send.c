@@ -3,10 +3,14 @@
  * Sends: of a work request a packet is made, all of it copied, so that the
  * send can be completed at once, or whenever it suits a test.
  */
-#include <linux/err.h>
+#include "sim_send.h"
 
+#include <linux/err.h>
 #include "sim.h"
+#include "sim_ah.h"
 #include "sim_link.h"
+#include "sim_packet.h"
+#include "sim_qp.h"
 
 static u32 mad_max(struct sim_port *port)
 {

@@ -6,6 +6,8 @@
  *
  * Lock: attrs->lock of the port that is looked at or changed.
  */
+#include "sim_sma.h"
+
 #include "sim.h"
 
 /* MAD status (IBA 13.4.7). */

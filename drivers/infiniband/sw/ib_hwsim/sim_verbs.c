@@ -4,15 +4,26 @@
  * tables of all of it. There are no user verbs, and no memory regions but that
  * of everything.
  */
-#include <linux/slab.h>
+#include "sim_verbs.h"
 
+#include <linux/slab.h>
 #include "sim.h"
+#include "sim_ah.h"
+#include "sim_cq.h"
+#include "sim_pma.h"
 #include "sim_port.h"
+#include "sim_qp.h"
 #include "sim_raw.h"
+#include "sim_send.h"
+#include "sim_sma.h"
 
 #define SIM_FW_VERSION	1
 #define SIM_VENDOR	0x000000	/* of nobody */
 #define SIM_MAX_MSG	0x40000000
+
+struct sim_pd {
+	struct ib_pd ibpd;
+};
 
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)

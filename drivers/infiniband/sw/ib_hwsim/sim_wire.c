@@ -7,7 +7,9 @@
 
 #include "sim.h"
 #include "sim_capture.h"
+#include "sim_fabric.h"
 #include "sim_link.h"
+#include "sim_packet.h"
 #include "sim_raw.h"
 
 /**

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The tables of what ib_core can ask of a device. */
+#ifndef SIM_VERBS_H
+#define SIM_VERBS_H
+
+#include <rdma/ib_verbs.h>
+
+extern const struct ib_device_ops sim_dev_ops;
+extern const struct ib_device_ops sim_sma_ops;
+
+#endif
