@@ -10,6 +10,8 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -31,6 +33,22 @@ static const enum ibsim_type question[] = {
 	IBSIM_SET_ISSM, IBSIM_DISCONNECT, IBSIM_CONNECT, IBSIM_GET_PORTINFO,
 	IBSIM_GET_PKEYS,
 };
+
+/**
+ * bridge_die() - end the program
+ * @port: because of which port, or NULL
+ * @what: what has failed, as errno says
+ */
+noreturn void bridge_die(const struct port *port, const char *what)
+{
+	if (port)
+		fprintf(stderr, "hwsim_ibsim: hwsim%u:%u at %s: ",
+			port->device, port->number, port->sim.node);
+	else
+		fprintf(stderr, "hwsim_ibsim: ");
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	exit(1);
+}
 
 /*
  * The device has gone. Its socket for MADs goes first: ibsim would wait for it
@@ -117,7 +135,7 @@ static void ask_next(struct port *port)
 	}
 	if (ibsim_ask(&port->sim, question[i], data, len)) {
 		if (errno != EAGAIN)
-			die(port, "ibsim has gone");
+			bridge_die(port, "ibsim has gone");
 		return;		/* at the next bridge_want() then */
 	}
 	port->asked = 1U << i;
@@ -145,16 +163,18 @@ void bridge_check(struct port *port)
 	if (!port->asked || now_ms() - port->asked_at < ANSWER_MS)
 		return;
 	errno = ETIMEDOUT;
-	die(port, "ibsim does not answer");
+	bridge_die(port, "ibsim does not answer");
 }
 
 static void ctl_ready(struct port *port)
 {
 	struct ibsim_ctl answer;
 
+	if (port->gone)
+		return;
 	if (ibsim_answer(&port->sim, &answer)) {
 		if (errno != EAGAIN)
-			die(port, "ibsim refuses to answer");
+			bridge_die(port, "ibsim refuses to answer");
 		return;
 	}
 	switch (port->asked) {
@@ -164,7 +184,7 @@ static void ctl_ready(struct port *port)
 		break;
 	case WANT_CONNECT:
 		if (ibsim_attach(&port->sim, &answer))
-			die(port, "cannot connect to ibsim anew");
+			bridge_die(port, "cannot connect to ibsim anew");
 		break;
 	case WANT_PORT_INFO:
 		tell_port_info(port, answer.data);
@@ -210,7 +230,7 @@ static bool send_held(struct port *port)
 	}
 	if (errno == EAGAIN)
 		return false;
-	die(port, "ibsim has gone");
+	bridge_die(port, "ibsim has gone");
 }
 
 static void hold(struct port *port, bool holding)
@@ -218,8 +238,9 @@ static void hold(struct port *port, bool holding)
 	if (port->holding == holding)
 		return;
 	port->holding = holding;
-	watch(&port->raw, holding ? 0 : EPOLLIN);
-	watch(&port->mads, EPOLLIN | (holding ? EPOLLOUT : 0));
+	if (loop_watch(&port->raw, holding ? 0 : EPOLLIN) ||
+	    loop_watch(&port->mads, EPOLLIN | (holding ? EPOLLOUT : 0)))
+		bridge_die(port, "epoll_ctl");
 }
 
 static void make_request(struct port *port, const struct ib_hwsim_frame *frame)
@@ -245,7 +266,7 @@ static void raw_ready(struct port *port)
 	ssize_t len;
 	int i;
 
-	for (i = 0; i < BATCH && !port->holding; i++) {
+	for (i = 0; i < BATCH && !port->holding && !port->gone; i++) {
 		len = read(port->raw.fd, &frame, sizeof(frame));
 		if (len < 0 && errno == EAGAIN)
 			return;
@@ -328,17 +349,17 @@ void bridge_plug_in(struct port *port)
 	int fd = open(RAW_DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
-		die(port, RAW_DEVICE);
+		bridge_die(port, RAW_DEVICE);
 	if (ioctl(fd, IB_HWSIM_ATTACH, &attach))
-		die(port, "IB_HWSIM_ATTACH");
+		bridge_die(port, "IB_HWSIM_ATTACH");
 	port->raw = (struct source){ fd, port, raw_ready };
 	port->mads = (struct source){ port->sim.mads, port, mads_ready };
 	port->ctl = (struct source){ port->sim.ctl, port, ctl_ready };
 	if (ibsim_call(&port->sim, IBSIM_GET_PKEYS, NULL, 0, &answer))
-		die(port, "P_Keys from ibsim");
+		bridge_die(port, "P_Keys from ibsim");
 	tell_pkeys(port, answer.data);
 	if (ibsim_call(&port->sim, IBSIM_GET_PORTINFO, NULL, 0, &answer))
-		die(port, "PortInfo from ibsim");
+		bridge_die(port, "PortInfo from ibsim");
 	tell_port_info(port, answer.data);
 	bridge_ask_kernel(port);
 }

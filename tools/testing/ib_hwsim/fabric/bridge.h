@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * One port of ib_hwsim and the node of ibsim's net that it is: what goes
- * through, and what one side tells the other. Who waits for the sides to have
- * something is hwsim_ibsim.c.
+ * through, and what one side tells the other.
  */
 #ifndef HWSIM_BRIDGE_H
 #define HWSIM_BRIDGE_H
@@ -12,21 +11,8 @@
 #include <linux/types.h>
 
 #include "ibsim.h"
+#include "loop.h"
 #include "mad.h"
-
-struct port;
-
-/**
- * struct source - a file that has something now and then
- * @fd: the file
- * @port: whose
- * @ready: takes it
- */
-struct source {
-	int fd;
-	struct port *port;
-	void (*ready)(struct port *port);
-};
 
 /*
  * Questions to ibsim that a port has yet to ask, the first one first. To lose
@@ -89,15 +75,11 @@ struct port {
 	} count;
 };
 
+noreturn void bridge_die(const struct port *port, const char *what);
 void bridge_plug_in(struct port *port);
 void bridge_pull_out(struct port *port);
 void bridge_want(struct port *port, unsigned int what);
 void bridge_ask_kernel(struct port *port);
 void bridge_check(struct port *port);
-
-/* Of hwsim_ibsim.c: */
-noreturn void die(const struct port *port, const char *what);
-long now_ms(void);
-void watch(const struct source *source, __u32 events);
 
 #endif

@@ -17,12 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bridge.h"
+#include "loop.h"
 
 #define NEW_DEVICE	"/sys/bus/ib_hwsim/new_device"
 #define MAX_PORTS	10	/* ibsim serves no more clients */
@@ -40,58 +39,8 @@
 
 static struct port ports[MAX_PORTS];
 static int port_count;
-static int poller;
 static struct source signals;
 static bool stopping;
-
-/**
- * die() - end the program
- * @port: because of which port, or NULL
- * @what: what has failed, as errno says
- */
-noreturn void die(const struct port *port, const char *what)
-{
-	if (port)
-		fprintf(stderr, "hwsim_ibsim: hwsim%u:%u at %s: ",
-			port->device, port->number, port->sim.node);
-	else
-		fprintf(stderr, "hwsim_ibsim: ");
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-/**
- * now_ms() - tell the time
- *
- * Return: milliseconds of a clock that only goes on.
- */
-long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-static void poll_ctl(const struct source *source, int op, __u32 events)
-{
-	struct epoll_event event = {
-		.events = events, .data = { .ptr = (void *)source },
-	};
-
-	if (epoll_ctl(poller, op, source->fd, &event))
-		die(source->port, "epoll_ctl");
-}
-
-/**
- * watch() - wait for something else of a source
- * @source: the source
- * @events: EPOLLIN, EPOLLOUT, or none
- */
-void watch(const struct source *source, __u32 events)
-{
-	poll_ctl(source, EPOLL_CTL_MOD, events);
-}
 
 static void print_counts(void)
 {
@@ -155,29 +104,13 @@ static void refresh(void)
 		bridge_want(port, WANT_NEWS);
 }
 
-/* Wait for something, until a time, and do it. */
-static void serve_once(long until)
-{
-	struct epoll_event events[16];
-	struct source *source;
-	long wait = until - now_ms();
-	int i, count;
-
-	count = epoll_wait(poller, events, 16, wait > 0 ? wait : 0);
-	for (i = 0; i < count; i++) {
-		source = events[i].data.ptr;
-		if (!source->port || !source->port->gone)
-			source->ready(source->port);
-	}
-}
-
 static void serve(void)
 {
 	long tick_at = now_ms() + TICK_MS;
 	long refresh_at = tick_at;
 
 	while (!stopping) {
-		serve_once(refresh_at < tick_at ? refresh_at : tick_at);
+		loop_once(refresh_at < tick_at ? refresh_at : tick_at);
 		if (take_news() && refresh_at >= tick_at)
 			refresh_at = now_ms() + REFRESH_MS;
 		if (now_ms() >= tick_at) {
@@ -201,7 +134,7 @@ static void make_device(struct port *port)
 	int fd, len;
 
 	if (ibsim_call(&port->sim, IBSIM_GET_NODEINFO, NULL, 0, &answer))
-		die(port, "NodeInfo from ibsim");
+		bridge_die(port, "NodeInfo from ibsim");
 	memcpy(&guid, answer.data + NI_GUID, sizeof(guid));
 	n_ports = answer.data[NI_PORTS];
 	len = snprintf(line, sizeof(line),
@@ -213,7 +146,7 @@ static void make_device(struct port *port)
 		       port->sim.node);
 	fd = open(NEW_DEVICE, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, line, len) != len)
-		die(port, NEW_DEVICE);
+		bridge_die(port, NEW_DEVICE);
 	close(fd);
 }
 
@@ -242,7 +175,7 @@ static void parse_port(const char *base, const char *word)
 		refuse();
 	if (ibsim_open(&port->sim, base, word + used,
 		       1U << 30 | getpid() << 4 | port_count))
-		die(NULL, word);
+		bridge_die(NULL, word);
 	port_count++;
 }
 
@@ -257,19 +190,20 @@ static void catch_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	signals.ready = signal_ready;
-	poll_ctl(&signals, EPOLL_CTL_ADD, EPOLLIN);
+	if (loop_add(&signals))
+		bridge_die(NULL, "signals");
 }
 
 static void plug_in(struct port *port, bool make, int seconds)
 {
 	if (ibsim_connect(&port->sim, seconds))
-		die(port, "cannot connect to ibsim");
+		bridge_die(port, "cannot connect to ibsim");
 	if (make)
 		make_device(port);
 	bridge_plug_in(port);
-	poll_ctl(&port->raw, EPOLL_CTL_ADD, EPOLLIN);
-	poll_ctl(&port->mads, EPOLL_CTL_ADD, EPOLLIN);
-	poll_ctl(&port->ctl, EPOLL_CTL_ADD, EPOLLIN);
+	if (loop_add(&port->raw) || loop_add(&port->mads) ||
+	    loop_add(&port->ctl))
+		bridge_die(port, "epoll_ctl");
 }
 
 int main(int argc, char **argv)
@@ -304,7 +238,8 @@ int main(int argc, char **argv)
 	for (; optind < argc; optind++)
 		parse_port(base && *base ? base : "sim", argv[optind]);
 
-	poller = epoll_create1(EPOLL_CLOEXEC);
+	if (loop_init())
+		bridge_die(NULL, "epoll_create1");
 	catch_signals();
 	for (i = 0; i < port_count; i++)
 		plug_in(&ports[i], make, seconds);
