@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Calls and includes of a module go downward, and never in a circle.
 
-check-layers.py FOLDER: FOLDER/layers.txt has the layers, the highest first, each a
+check-layers.py FOLDER...: FOLDER/layers.txt has the layers, the highest first, each a
 line "NAME: FILE...", files without their ".c" and ".h". A header that is in another
 layer than its source file, because a structure of it is embedded there, is named with
 its ".h". Says nothing if all is well.
@@ -91,9 +91,8 @@ def circles(edges):
     return None
 
 
-def main():
-    """Print what is wrong, one line each."""
-    folder = sys.argv[1]
+def check(folder):
+    """Print what is wrong with a folder, one line each."""
     layer_of, names = read_layers(os.path.join(folder, "layers.txt"))
     texts = read(folder)
     wrong = []
@@ -121,4 +120,5 @@ def main():
         print(f"{folder}: {line}")
 
 
-main()
+for argument in sys.argv[1:]:
+    check(argument)

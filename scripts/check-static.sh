@@ -258,7 +258,8 @@ check "static: every selftest is in a plan" forgotten_tests || :
 check "static: every plan can be read" unreadable_plans || :
 check "static: one version" other_versions || :
 check "static: calls go downward" scripts/check-layers.py \
-	drivers/infiniband/umad || :
+	drivers/infiniband/umad drivers/infiniband/sw/ib_hwsim \
+	tools/testing/ib_hwsim/fabric || :
 check "static: the words of the glossary" scripts/check-words.sh || :
 check "static: every mutant can be made" \
 	tools/testing/mutants/mutants.py --check || :
