@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# check-words.sh: fails if the module or its documents use a word of words.txt.
+# check-words.sh: fails if the modules or their documents use a word of words.txt.
 
 cd "$(dirname "$0")/.." || exit 1
 
@@ -13,8 +13,8 @@ while IFS='|' read -r word instead; do
 		;;
 	esac
 	word=$(echo "$word" | sed 's/ *$//')
-	if git grep -niwF -e "$word" -- drivers/infiniband/umad Documentation \
-		README.md; then
+	if git grep -niwF -e "$word" -- drivers include Documentation README.md \
+		tools/testing/ib_hwsim/README.rst tools/testing/ib_hwsim/fabric; then
 		echo "\"$word\": use$instead"
 		found=1
 	fi

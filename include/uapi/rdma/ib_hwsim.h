@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The raw port of ib_hwsim: a program that stands at the far end of a port's
- * cable, and reads and writes single MADs with their addressing.
+ * The raw port of ib_hwsim: a program is the far end of a port. It reads the MADs that
+ * the port sends, and writes MADs that the port receives, with their addressing.
  *
- * open("/dev/ib_hwsim"), ioctl(IB_HWSIM_ATTACH), then one frame for each
- * read() and write(). All numbers are of the host's byte order, but for what
- * stands in @grh and @mad, which are as on the wire.
+ * open("/dev/ib_hwsim"), ioctl(IB_HWSIM_ATTACH), then one frame for each read() and
+ * write(). All numbers are in the host's byte order; @grh and @mad are as on the wire.
  */
 #ifndef IB_HWSIM_H
 #define IB_HWSIM_H
@@ -16,18 +15,18 @@
 #define IB_HWSIM_MAX_MAD	2048
 
 /* struct ib_hwsim_frame.flags */
-#define IB_HWSIM_GRH		(1U << 0)	/* grh is there */
+#define IB_HWSIM_GRH		(1U << 0)	/* grh is valid */
 #define IB_HWSIM_TO_SMA		(1U << 1)	/* written: for the port's SMA, not for QP0 */
-#define IB_HWSIM_FROM_SMA	(1U << 2)	/* read: the answer to such a one */
+#define IB_HWSIM_FROM_SMA	(1U << 2)	/* read: the response to such a MAD */
 /*
- * read: no MAD was sent, but the port's own side has changed it (the IsSM bit,
- * by modify_port). mad is what its SMA would answer to Get(PortInfo).
+ * read: no MAD was sent; the host has changed the port (the IsSM bit, by modify_port).
+ * mad is the response of its SMA to Get(PortInfo).
  */
 #define IB_HWSIM_PORT_EVENT	(1U << 3)
 
 /**
  * struct ib_hwsim_frame - one MAD on the wire
- * @len: bytes in @mad that count: 256, or up to 2,048 with OPA
+ * @len: bytes of the MAD: 256, or up to 2,048 with OPA
  * @flags: IB_HWSIM_*
  * @slid: source LID (LRH:SLID), path bits included
  * @dlid: destination LID (LRH:DLID); 0xffff is the permissive one
@@ -37,7 +36,7 @@
  * @pkey: P_Key, the value and not an index (BTH)
  * @sl: service level (LRH:SL)
  * @reserved: 0
- * @grh: global route header, when @flags says so
+ * @grh: global route header, if @flags has IB_HWSIM_GRH
  * @mad: the MAD
  */
 struct ib_hwsim_frame {
@@ -55,13 +54,13 @@ struct ib_hwsim_frame {
 	__u8 mad[IB_HWSIM_MAX_MAD];
 };
 
-/* Bytes of a frame with a MAD of len bytes: what read() gives and write() takes. */
+/* Bytes of a frame with a MAD of len bytes: what read() returns and write() takes. */
 #define IB_HWSIM_FRAME_LEN(len) (offsetof(struct ib_hwsim_frame, mad) + (len))
 
 /**
- * struct ib_hwsim_attach - which port
+ * struct ib_hwsim_attach - the port to attach to
  * @device: the number in the device's name
- * @port: its port; 0 is a switch's only one
+ * @port: its port; a switch has port 0 only
  */
 struct ib_hwsim_attach {
 	__u32 device;

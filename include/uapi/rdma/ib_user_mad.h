@@ -22,7 +22,7 @@
  *	transaction ID behind the header is the one the request went out with);
  *	write: ignored
  * @timeout_ms: write: milliseconds to wait for the response to each attempt;
- *	0 expects none, 0x80000000 and above waits for ever; read: 0
+ *	0 expects none, 0x80000000 and above waits forever; read: 0
  * @retries: write: attempts after the first; read: 0
  * @length: read: bytes of header and MAD; write: ignored
  * @qpn: remote queue pair number

@@ -2,24 +2,25 @@
 /*
  * What most files of ib_hwsim share: a device, its ports and its node.
  *
- * Locks, outermost first; each is taken below those before it only:
+ * Locks, outermost first; a lock is taken only while holding locks listed above it:
  *
  *   sim_lock           mutex: list of instances, their @dying (sim_bus.c)
  *   sim_raw_sem        rwsem: which file is attached to which port; held for
  *                      reading while a written frame is in the port (sim_raw.c)
- *   fabric->lock       spinlock: who is in a fabric, and with that the life of
- *                      a port that a packet is delivered to (sim_fabric.c)
- *   port->qp_lock      spinlock, irqs off: life of the port's two QPs
+ *   fabric->lock       spinlock: the ports of a fabric; keeps a port alive while
+ *                      a packet is delivered to it (sim_fabric.c)
+ *   port->qp_lock      spinlock, irqs off: keeps the port's two QPs alive
  *   qp->lock           spinlock, irqs off: state and work queues of a QP
  *   cq->lock           spinlock, irqs off: ring of completions
  *   port->far_lock     spinlock, irqs off: port->raw
  *   raw->lock          spinlock, irqs off: queue of an attached file
  *   medium->lock       spinlock, irqs off: what was sent (sim_medium.h)
- *   fail->lock         spinlock: how verbs fail (sim_fail.h)
+ *   fail->lock         spinlock: which verbs fail (sim_fail.h)
  *   attrs->lock        spinlock, irqs off: what a subnet manager can change
- *   sim->event_lock    spinlock, irqs off: may events still be dispatched?
+ *   sim->event_lock    spinlock, irqs off: whether events may be dispatched
  *
- * Those from raw->lock on are leaves: nothing of ours is taken below them.
+ * Those from raw->lock on are leaves: no lock of this module is taken while one is
+ * held.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -42,13 +43,13 @@ struct sim_qp;
 struct sim_raw;
 
 /**
- * struct sim_node - what a subnet management agent answers for
+ * struct sim_node - the node that a subnet management agent answers for
  * @type: RDMA_NODE_*
  * @num_ports: physical ports
  * @guid: node GUID
  * @desc: node description
  * @attrs: attributes of port n, or NULL if there is no such port
- * @changed: attributes of port n were set; may be NULL
+ * @changed: called when attributes of port n were set; may be NULL
  */
 struct sim_node {
 	u8 type;
@@ -86,17 +87,17 @@ enum sim_count {
  * @sim: its device; constant
  * @num: its number, 0 on a switch; constant
  * @attrs: what a subnet manager sees
- * @qp_lock: protects @qp, and each QP in it from its end
+ * @qp_lock: protects @qp, and keeps each QP in it alive
  * @qp: QP0 and QP1, or NULL
- * @medium: what sends pass through
- * @medium_in: what a raw port sends in passes through
+ * @medium: sends pass through it
+ * @medium_in: what a program writes passes through it
  * @far_lock: protects @raw and the queue of what it points to
  * @raw: the file that is attached
  * @fabric: the fabric it is in; constant while packets can be sent
- * @slot: its place in that fabric; like @fabric
+ * @slot: its port of the crossbar; constant as @fabric is
  * @hold: send completions are held; see sim_qp.c
  * @counts: see enum sim_count
- * @dir: its folder in debugfs
+ * @dir: its directory in debugfs
  */
 struct sim_port {
 	struct sim_dev *sim;
@@ -117,16 +118,16 @@ struct sim_port {
 
 /**
  * struct sim_dev - one device
- * @ibdev: what ib_core knows
- * @config: as made; constant
+ * @ibdev: the device of ib_core
+ * @config: as created; constant
  * @node: what its SMA answers for
  * @event_lock: protects @live
- * @live: ib_core takes events
- * @fail: verbs that shall fail
- * @ah_ms: how long an address handle takes to be made, if that may sleep
- * @dir: its folder in debugfs
+ * @live: the device is registered; events may be dispatched
+ * @fail: which verbs fail
+ * @ah_ms: milliseconds to create an address handle, if the caller may sleep
+ * @dir: its directory in debugfs
  * @n_ports: entries of @port; constant
- * @n_started: how many of them have a medium and are in a fabric
+ * @n_started: how many of them have media and have joined their fabric
  * @port: its ports
  */
 struct sim_dev {

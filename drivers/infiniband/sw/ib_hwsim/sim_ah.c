@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Address handles, and the global route header that one makes. */
+/* Address handles, and the global route header made from one. */
 #include "sim_ah.h"
 
 #include <linux/delay.h>
@@ -10,7 +10,7 @@
 /* Fields of a GRH (IBA 8.3). */
 #define SIM_GRH_IPVER		6
 #define SIM_GRH_NEXT_IBA	0x1b
-/* Bytes of a packet that its length counts besides the MAD. */
+/* Bytes that the GRH's payload length counts besides the MAD. */
 #define SIM_GRH_EXTRA	(IB_BTH_BYTES + IB_DETH_BYTES + IB_ICRC_BYTES)
 
 int sim_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
@@ -21,14 +21,14 @@ int sim_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	u32 ms = READ_ONCE(sim->ah_ms);
 	int ret;
 
-	/* As an address that has to be resolved. */
+	/* As if the address had to be resolved. */
 	if (ms && init_attr->flags & RDMA_CREATE_AH_SLEEPABLE)
 		msleep(ms);
 	ret = sim_fail_hit(&sim->fail, SIM_VERB_CREATE_AH);
 	if (ret)
 		return ret;
 	ah->attr = *init_attr->ah_attr;
-	/* That reference is the caller's, and may be gone when we send. */
+	/* The reference is the caller's, and may be gone when a packet is sent. */
 	ah->attr.grh.sgid_attr = NULL;
 	return 0;
 }
@@ -46,8 +46,8 @@ int sim_destroy_ah(struct ib_ah *ibah, u32 flags)
 
 /**
  * sim_ah_grh() - write the global route header of a packet
- * @port: what sends
- * @ah: where to
+ * @port: the sending port
+ * @ah: the destination
  * @len: bytes of the MAD
  * @to: 40 bytes for the header
  *

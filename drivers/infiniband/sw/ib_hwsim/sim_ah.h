@@ -8,6 +8,11 @@
 
 struct sim_port;
 
+/**
+ * struct sim_ah - an address handle
+ * @ibah: the address handle of ib_core
+ * @attr: the address, without a reference to a GID
+ */
 struct sim_ah {
 	struct ib_ah ibah;
 	struct rdma_ah_attr attr;

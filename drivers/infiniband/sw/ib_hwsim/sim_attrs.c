@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The attributes of a port that a subnet manager sees and sets, in the form of
- * its wire: PortInfo, P_Key table, GUIDs.
+ * The attributes of a port that a subnet manager sees and sets, as on the
+ * wire: PortInfo, P_Key table, GUIDs.
  *
- * Lock: attrs->lock, a leaf, hard irqs off, since sends look here.
+ * Lock: attrs->lock, a leaf, hard irqs off, since post_send takes it.
  */
 #include "sim_attrs.h"
 
@@ -20,13 +20,13 @@
 		  IB_PORT_CAP_MASK_NOTICE_SUP | IB_PORT_CLIENT_REG_SUP)
 
 /**
- * sim_attrs_init() - the state in which a port leaves the factory
+ * sim_attrs_init() - set up attributes with their defaults
  * @attrs: of the port
  * @prefix: of its subnet
  * @guid: its GUID
- * @pkeys: how many P_Keys fit its table
+ * @pkeys: entries of its P_Key table
  *
- * Context: any; before anybody else knows @attrs.
+ * Context: any; nobody else uses @attrs yet.
  */
 void sim_attrs_init(struct sim_attrs *attrs, u64 prefix, u64 guid, u16 pkeys)
 {
@@ -64,7 +64,7 @@ void sim_attrs_init(struct sim_attrs *attrs, u64 prefix, u64 guid, u16 pkeys)
  */
 void sim_info_set_state(struct ib_port_info *info, enum ib_port_state state)
 {
-	/* At once: sim_attrs_state() looks without the lock. */
+	/* One store: sim_attrs_state() reads without the lock. */
 	WRITE_ONCE(info->linkspeed_portstate,
 		   (info->linkspeed_portstate & 0xf0) | state);
 }
@@ -99,7 +99,7 @@ void sim_info_set_lmc(struct ib_port_info *info, u8 lmc)
  * sim_attrs_preset() - give a port a LID and a state before it is used
  * @attrs: of the port
  * @lid: base LID
- * @lmc: how many of its bits select a path
+ * @lmc: number of path bits
  * @state: logical state; the physical one follows from it
  *
  * Context: any.
@@ -120,9 +120,9 @@ void sim_attrs_preset(struct sim_attrs *attrs, u32 lid, u32 lmc,
 }
 
 /**
- * sim_attrs_lid() - say the LID
+ * sim_attrs_lid() - get the LID
  * @attrs: of the port
- * @lmc: gets the LMC that belongs to it
+ * @lmc: set to the LMC
  *
  * Context: any.
  * Return: the base LID, or 0.
@@ -140,7 +140,7 @@ u32 sim_attrs_lid(struct sim_attrs *attrs, u32 *lmc)
 }
 
 /**
- * sim_attrs_has_lid() - is this one of the port's LIDs?
+ * sim_attrs_has_lid() - check whether a LID is one of the port's
  * @attrs: of the port
  * @dlid: the LID
  *
@@ -156,7 +156,7 @@ bool sim_attrs_has_lid(struct sim_attrs *attrs, u32 dlid)
 }
 
 /**
- * sim_attrs_state() - say the logical state
+ * sim_attrs_state() - get the logical state
  * @attrs: of the port
  *
  * Context: any.
@@ -164,15 +164,15 @@ bool sim_attrs_has_lid(struct sim_attrs *attrs, u32 dlid)
  */
 enum ib_port_state sim_attrs_state(struct sim_attrs *attrs)
 {
-	/* One byte; what follows from it may be late anyway. */
+	/* No lock: it is one byte, and may change right after this anyway. */
 	return READ_ONCE(attrs->info.linkspeed_portstate) & 0xf;
 }
 
 /**
- * sim_attrs_pkey() - say a P_Key
+ * sim_attrs_pkey() - get a P_Key
  * @attrs: of the port
- * @index: where it is in the table
- * @pkey: gets it
+ * @index: its index in the table
+ * @pkey: set to the P_Key
  *
  * Context: any.
  * Return: 0, or -EINVAL if the table is shorter.
@@ -194,8 +194,8 @@ int sim_attrs_pkey(struct sim_attrs *attrs, u32 index, u16 *pkey)
  * @attrs: of the port
  * @pkey: of the packet
  *
- * The entry itself if it is there; else one of the same partition, if one of
- * both is a full member (IBA 10.9.3).
+ * An equal entry matches; otherwise one of the same partition does if one of the
+ * two is a full member (IBA 10.9.3).
  *
  * Context: any.
  * Return: the index, or -ENOENT.
@@ -217,17 +217,17 @@ int sim_attrs_find_pkey(struct sim_attrs *attrs, u16 pkey)
 			break;
 		}
 		if (!((entry ^ pkey) & ~SIM_PKEY_MEMBER) && found < 0)
-			found = i;	/* They differ in the membership. */
+			found = i;	/* Only the membership differs. */
 	}
 	spin_unlock_irqrestore(&attrs->lock, flags);
 	return found;
 }
 
 /**
- * sim_attrs_gid() - say a GID
+ * sim_attrs_gid() - get a GID
  * @attrs: of the port
- * @index: where it is in the table
- * @gid: gets it
+ * @index: its index in the table
+ * @gid: set to the GID
  *
  * Context: any.
  * Return: 0, or -EINVAL if the table is shorter.
@@ -252,7 +252,7 @@ int sim_attrs_gid(struct sim_attrs *attrs, u32 index, union ib_gid *gid)
  * @clear: bits to clear
  *
  * Context: any.
- * Return: whether it is another one now.
+ * Return: true if the mask has changed.
  */
 bool sim_attrs_set_caps(struct sim_attrs *attrs, u32 set, u32 clear)
 {
@@ -270,10 +270,10 @@ bool sim_attrs_set_caps(struct sim_attrs *attrs, u32 set, u32 clear)
 }
 
 /**
- * sim_info_compare() - what has changed?
+ * sim_info_compare() - find what has changed
  * @old: PortInfo before
- * @new: and after
- * @change: gets what differs; what else is in it stays
+ * @new: PortInfo after
+ * @change: what differs is set; the rest stays
  *
  * Context: any.
  */

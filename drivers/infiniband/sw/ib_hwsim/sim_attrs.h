@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The attributes of a port that a subnet manager sees and sets, in the form of
- * its wire: PortInfo, P_Key table, GUIDs.
+ * The attributes of a port that a subnet manager sees and sets, as on the
+ * wire: PortInfo, P_Key table, GUIDs.
  */
 #ifndef SIM_ATTRS_H
 #define SIM_ATTRS_H

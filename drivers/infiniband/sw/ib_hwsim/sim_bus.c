@@ -5,9 +5,9 @@
  *   echo "ID [key=value ...]" > /sys/bus/ib_hwsim/new_device
  *   echo ID > /sys/bus/ib_hwsim/del_device
  *
- * Lock: sim_lock protects the list and the flags in it. It is held while a
- * device is made, so that a second one of that number waits; not while one is
- * taken away, which may last: the number stays taken until that is done.
+ * Lock: sim_lock protects the list and the flags in it. It is held while a device
+ * is created, so that creating a second one of that number waits. It is not held
+ * while one is removed, which may take long; its number stays in use until then.
  */
 #include "sim_bus.h"
 
@@ -23,11 +23,10 @@
 
 /**
  * struct sim_instance - a device on the bus
- * @dev: its place there, and parent of the ib_device; has a reference of the
- *	 list
+ * @dev: on the bus, parent of the ib_device; the list has a reference
  * @node: in sim_instances; protected by sim_lock
  * @id: its number; constant
- * @dying: is being taken away; protected by sim_lock
+ * @dying: is being removed; protected by sim_lock
  * @sim: the ib_device; constant until @dying
  */
 struct sim_instance {
@@ -40,7 +39,7 @@ struct sim_instance {
 
 static DEFINE_MUTEX(sim_lock);
 static LIST_HEAD(sim_instances);
-static bool sim_open;	/* devices may be made; protected by sim_lock */
+static bool sim_open;	/* devices may be created; protected by sim_lock */
 
 static struct sim_instance *find_locked(u32 id)
 {
@@ -54,14 +53,14 @@ static struct sim_instance *find_locked(u32 id)
 }
 
 /**
- * sim_with_port() - do something with a port that cannot go away meanwhile
+ * sim_with_port() - call a function with a port, which is not removed meanwhile
  * @id: number of the device
  * @num: number of the port
- * @call: what to do
+ * @call: the function
  * @context: for @call
  *
  * Context: process.
- * Return: what @call does, or -ENODEV.
+ * Return: what @call returns, or -ENODEV.
  */
 int sim_with_port(u32 id, u32 num,
 		  int (*call)(struct sim_port *port, void *context),
@@ -128,7 +127,7 @@ err_put:
 	return ret;
 }
 
-/* The caller has set dying, so that it alone is here with this instance. */
+/* The caller has set dying, so nobody else removes this instance. */
 static void destroy(struct sim_instance *instance)
 {
 	sim_dev_destroy(instance->sim);
@@ -196,7 +195,7 @@ static struct bus_type sim_bus = {
 	.bus_groups = sim_bus_groups,
 };
 
-/* One that is not being taken away already, now marked as such. */
+/* An instance that nobody else removes; it is marked as dying. */
 static struct sim_instance *take_any(void)
 {
 	struct sim_instance *instance;
@@ -215,7 +214,7 @@ static struct sim_instance *take_any(void)
 }
 
 /**
- * sim_bus_init() - register the bus, on which no device can be created yet
+ * sim_bus_init() - register the bus; no device can be created yet
  *
  * Context: process.
  * Return: 0 or an errno.
@@ -248,6 +247,6 @@ void sim_bus_exit(void)
 
 	while ((instance = take_any()))
 		destroy(instance);
-	/* Waits for a del_device that was faster than the loop above. */
+	/* Waits for a concurrent del_device. */
 	bus_unregister(&sim_bus);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The ring: records of packets in a bounded number of bytes, of which the
- * oldest make place for the newest. How they are shown is in
- * sim_capture_debugfs.c.
+ * The ring: records of packets in a bounded number of bytes; new records replace the
+ * oldest. sim_capture_debugfs.c shows them.
  *
  * A position counts all bytes ever written; modulo the ring's size it is an
  * offset. Sizes are multiples of 8 to keep records aligned.
@@ -20,17 +19,17 @@
 #include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 
-/* The least that makes sense, if there is to be a ring at all. */
+/* The smallest ring, if there is one. */
 #define RING_MIN	16384
 
 static struct {
 	spinlock_t lock;	/* all below */
 	u8 *data;
 	u32 size;
-	u64 head;		/* where the next record will be */
-	u64 tail;		/* where the oldest one is */
+	u64 head;		/* position of the next record */
+	u64 tail;		/* position of the oldest one */
 	u64 records;		/* ever written */
-	u64 gone;		/* that made place for others */
+	u64 gone;		/* replaced by others */
 } ring = {
 	.lock = __SPIN_LOCK_UNLOCKED(ring.lock),
 };
@@ -93,10 +92,10 @@ static void put_record(struct sim_record *record,
 }
 
 /**
- * sim_capture() - record a packet that goes through a medium
- * @packet: as it goes on the wire, with the port that the record names
- * @direction: seen from there
- * @verdict: what becomes of it
+ * sim_capture() - record a packet that passes a medium
+ * @packet: the packet as it enters the wire; its port is that of the record
+ * @direction: seen from that port
+ * @verdict: what happens to it
  *
  * Context: any.
  */
@@ -116,12 +115,12 @@ void sim_capture(const struct sim_packet *packet, enum sim_direction direction,
 EXPORT_SYMBOL_IF_KUNIT(sim_capture);
 
 /**
- * sim_capture_in() - record a packet that comes to a port
+ * sim_capture_in() - record a packet that arrives at a port
  * @packet: the packet
- * @device: number of the device that gets it
+ * @device: number of the receiving device
  * @port: its port
- * @lost: a string constant that says why the port does not take it; NULL if a
- *	raw port sends it in, and only this makes it known
+ * @lost: a string constant: why the port drops it; NULL if a program has
+ *	written it, and it bypasses the medium
  *
  * Context: any.
  */
@@ -141,7 +140,7 @@ void sim_capture_in(const struct sim_packet *packet, u32 device, u32 port,
 EXPORT_SYMBOL_IF_KUNIT(sim_capture_in);
 
 /**
- * sim_capture_clear() - forget all records
+ * sim_capture_clear() - remove all records
  *
  * Context: any.
  */
@@ -157,8 +156,8 @@ void sim_capture_clear(void)
 EXPORT_SYMBOL_IF_KUNIT(sim_capture_clear);
 
 /**
- * sim_capture_end() - where the next record will be
- * @gone: set to how many made place for others
+ * sim_capture_end() - get the position of the next record
+ * @gone: set to the number of records that were replaced
  *
  * Context: any.
  * Return: the position.
@@ -178,13 +177,13 @@ EXPORT_SYMBOL_IF_KUNIT(sim_capture_end);
 
 /**
  * sim_capture_read() - read one record
- * @pos: where it is, or 0; set to where it was found, as what is no longer
- *	there is passed over
- * @end: read no further than this
+ * @pos: its position, or 0; set to the position of the record that was read, as
+ *	records that were replaced are skipped
+ * @end: read no record at this position or later
  * @record: SIM_RECORD_MAX bytes to copy it to
  *
  * Context: any.
- * Return: true if there was one.
+ * Return: true if there was a record.
  */
 bool sim_capture_read(u64 *pos, u64 end, struct sim_record *record)
 {
@@ -202,8 +201,8 @@ bool sim_capture_read(u64 *pos, u64 end, struct sim_record *record)
 EXPORT_SYMBOL_IF_KUNIT(sim_capture_read);
 
 /**
- * sim_capture_alloc() - make the ring
- * @bytes: how many it may take; 0 for no ring
+ * sim_capture_alloc() - allocate the ring
+ * @bytes: its size; 0 for no ring
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -229,7 +228,7 @@ int sim_capture_alloc(u32 bytes)
 /**
  * sim_capture_free() - free the ring
  *
- * Context: process. Nothing sends any more, and the files have gone.
+ * Context: process; no packet is sent any more, and the files were removed.
  */
 void sim_capture_free(void)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A ring of what was on the wire last, in the whole module. Each packet has
- * one record from when it enters the wire: made by the medium that it goes
- * through, or by sim_capture_in() for one that comes in from a raw port without
- * that. There is one more when a port cannot take it.
+ * A ring of the most recent packets of the module. A packet has one record from when it
+ * enters the wire, made by its medium, or by sim_capture_in() for a packet of a program
+ * that bypasses the medium. It has a second record if a port drops it.
  */
 #ifndef SIM_CAPTURE_H
 #define SIM_CAPTURE_H
@@ -13,9 +12,9 @@
 #include "sim_verdict.h"
 
 /**
- * enum sim_direction - which way, seen from the port of the record
- * @SIM_OUT: the port sends it
- * @SIM_IN: the port gets it
+ * enum sim_direction - direction, seen from the port of the record
+ * @SIM_OUT: the port sends the packet
+ * @SIM_IN: the port receives the packet
  */
 enum sim_direction {
 	SIM_OUT,
@@ -23,15 +22,15 @@ enum sim_direction {
 };
 
 /**
- * struct sim_record - what the ring has of one packet
- * @size: of the record in the ring, a multiple of 8; stands first
- * @direction: which way
+ * struct sim_record - a packet in the ring
+ * @size: of the record in the ring, a multiple of 8; the first field
+ * @direction: of the packet
  * @time: since boot, in ns
  * @device: number of the device
  * @port: its port
- * @verdict: what became of it on the wire
- * @lost: why the port did not take it, or NULL; of SIM_IN
- * @packet: a copy
+ * @verdict: what happened to it on the wire
+ * @lost: why the port dropped it, or NULL; of SIM_IN
+ * @packet: a copy of the packet
  */
 struct sim_record {
 	u32 size;
@@ -47,13 +46,13 @@ struct sim_record {
 /* The longest record. */
 #define SIM_RECORD_MAX	(sizeof(struct sim_record) + IB_HWSIM_MAX_MAD)
 
-/* What the device calls. */
+/* For packets. */
 void sim_capture(const struct sim_packet *packet, enum sim_direction direction,
 		 const struct sim_verdict *verdict);
 void sim_capture_in(const struct sim_packet *packet, u32 device, u32 port,
 		    const char *lost);
 
-/* What the files in debugfs call. */
+/* For the files in debugfs. */
 int sim_capture_alloc(u32 bytes);
 void sim_capture_free(void);
 void sim_capture_clear(void);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The ring in debugfs: capture is text, a line for each record, and forgets
- * all when "clear" is written to it; capture.pcap has what got on its way;
- * capture.pcapng has all, with comments. Who reads one sees what was there
- * when it was opened, less what had to make place in the meantime; to be read
- * from its beginning to its end.
+ * The ring in debugfs: capture is text, a line for each record; writing "clear" removes
+ * all. capture.pcap has the packets that were not lost, capture.pcapng all records,
+ * with comments. A reader sees the records that were there when the file was opened,
+ * but those that were replaced since. The files can be read from the beginning only.
  */
 #include "sim_capture_debugfs.h"
 
@@ -32,15 +31,15 @@ MODULE_PARM_DESC(capture_bytes, "memory for captured packets, 0 for none (defaul
 /**
  * struct reader - an open file
  * @end: where the ring ended when it was opened
- * @gone: what had made place for others by then
- * @pos: of @record
- * @real: add to times since boot for those since 1970
- * @ports: how many interfaces a pcapng file has
+ * @gone: records that were replaced by then
+ * @pos: position of @record
+ * @real: difference of the time since 1970 and the time since boot
+ * @ports: number of interfaces in the pcapng file
  * @port: device and port of each
- * @frame: a frame is made here
- * @block: what a file has of it is made here
- * @record: that is shown
- * @bytes: how long it may be
+ * @frame: buffer for a frame
+ * @block: buffer for a block of the file
+ * @record: the record that is shown
+ * @bytes: its greatest length
  */
 struct reader {
 	u64 end;
@@ -57,7 +56,7 @@ struct reader {
 	};
 };
 
-/* In a file, 0 is its beginning, and n + 1 the position n in the ring. */
+/* The file position 0 is the header, n + 1 is the position n in the ring. */
 static void *read_record(struct reader *reader, loff_t *pos)
 {
 	reader->pos = *pos - 1;
@@ -85,7 +84,7 @@ static void capture_stop(struct seq_file *s, void *v)
 {
 }
 
-/* What became of it, in words. */
+/* Describe the verdict in words. */
 static void describe(const struct sim_record *record, char *text, size_t size)
 {
 	const struct sim_verdict *verdict = &record->verdict;
@@ -186,7 +185,7 @@ static int pcap_show(struct seq_file *s, void *v)
 		seq_write(s, reader->block, sim_pcap_head(reader->block));
 		return 0;
 	}
-	/* Each packet once, and not if it never got far. */
+	/* Each packet once, and none that was lost. */
 	if (record->verdict.action == SIM_DROP || record->lost)
 		return 0;
 	len = sim_frame(&record->packet, reader->frame);
@@ -196,7 +195,7 @@ static int pcap_show(struct seq_file *s, void *v)
 	return 0;
 }
 
-/* The number of a port in the file, which learns of it if it is new. */
+/* The number of a port in the file; a new port is added. */
 static u32 interface_of(struct seq_file *s, const struct sim_record *record)
 {
 	u64 port = (u64)record->device << 32 | record->port;
@@ -207,7 +206,7 @@ static u32 interface_of(struct seq_file *s, const struct sim_record *record)
 	for (i = 0; i < reader->ports; i++)
 		if (reader->port[i] == port)
 			return i;
-	/* Too many: the first one has to do. */
+	/* Too many: use the first one. */
 	if (i == PORTS_MAX)
 		return 0;
 	reader->port[reader->ports++] = port;
@@ -240,7 +239,7 @@ static int pcapng_show(struct seq_file *s, void *v)
 				record->direction == SIM_OUT, comment,
 				reader->block);
 	seq_write(s, reader->block, len);
-	/* It will be shown again, and the interface then again new. */
+	/* The record will be shown again, with its interface. */
 	if (seq_has_overflowed(s))
 		reader->ports = ports;
 	return 0;
@@ -299,8 +298,8 @@ CAPTURE_FILE(pcap);
 CAPTURE_FILE(pcapng);
 
 /**
- * sim_capture_init() - make the ring and its files
- * @dir: the module's folder in debugfs, which the caller removes
+ * sim_capture_init() - create the ring and its files
+ * @dir: the module's directory in debugfs, which the caller removes
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -320,7 +319,7 @@ int sim_capture_init(struct dentry *dir)
 /**
  * sim_capture_exit() - free the ring
  *
- * Context: process. Nothing is sent any more, and the folder has gone.
+ * Context: process; no packet is sent any more, and the directory was removed.
  */
 void sim_capture_exit(void)
 {

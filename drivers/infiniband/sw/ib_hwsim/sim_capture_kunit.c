@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Capture: what the ring keeps, and how a packet stands on the wire. The ring
- * is the module's own, so that nothing else may be sent while this runs.
+ * Capture: the records in the ring, and the frames of packets. The suite uses the ring
+ * of the module, so no other packet may be sent while it runs.
  */
 #include "sim_capture.h"
 
@@ -11,17 +11,17 @@
 #include "sim_kunit.h"
 #include "sim_pcap.h"
 
-/* CRCs of packets below, worked out with another program. */
+/* CRCs of the packets below, computed by another program. */
 #define ICRC_PLAIN	0x5e851095
 #define VCRC_PLAIN	0xd0d2
 #define ICRC_GRH	0xcab291ef
 #define VCRC_GRH	0xff01
 
 /**
- * struct capture_env - what a test needs
- * @packet: made by hand
- * @record: to read to
- * @frame: to write to
+ * struct capture_env - state of a test
+ * @packet: a packet
+ * @record: buffer for a record
+ * @frame: buffer for a frame
  */
 struct capture_env {
 	struct sim_packet *packet;
@@ -39,7 +39,7 @@ static int capture_env_init(struct kunit *test)
 	test->priv = env;
 	env->packet = sim_kunit_test_packet(test);
 	env->record = kunit_kzalloc(test, SIM_RECORD_MAX, GFP_KERNEL);
-	/* What is beyond has to stay as it is. */
+	/* Bytes behind the record must not be written. */
 	env->frame = kunit_kzalloc(test, SIM_FRAME_MAX + 64, GFP_KERNEL);
 	if (!env->packet || !env->record || !env->frame)
 		return -ENOMEM;
@@ -103,7 +103,7 @@ static void capture_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gone, 0ULL);
 }
 
-/* More than it has place for, of all lengths: the newest remain, in turn. */
+/* More packets than fit, of all lengths: the newest remain, in order. */
 static void capture_bounded(struct kunit *test)
 {
 	struct capture_env *env = test->priv;
@@ -130,7 +130,7 @@ static void capture_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next, last + 1);
 	KUNIT_EXPECT_EQ(test, gone + count, (u64)i);
 
-	/* Who is behind goes on with the oldest that there is. */
+	/* A reader that falls behind goes on with the oldest record. */
 	pos = 1;
 	KUNIT_EXPECT_TRUE(test, read_one(env, &pos));
 	KUNIT_EXPECT_EQ(test, env->record->device, (u32)gone);
@@ -141,7 +141,7 @@ static void capture_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gone, 0ULL);
 }
 
-/* Nothing behind the frame, and what stands in front of the MAD. */
+/* The headers in front of the MAD; nothing is written behind the frame. */
 static void check_frame(struct kunit *test, u32 len, const u8 *head,
 			u32 head_len)
 {
@@ -228,7 +228,7 @@ static void capture_frame_grh(struct kunit *test)
 	KUNIT_EXPECT_NE(test, get_unaligned_be16(env->frame + 328), VCRC_GRH);
 }
 
-/* MADs of OPA: the longest, and one that has to be filled up. */
+/* MADs of OPA: the longest, and one that needs padding. */
 static void capture_frame_opa(struct kunit *test)
 {
 	struct capture_env *env = test->priv;

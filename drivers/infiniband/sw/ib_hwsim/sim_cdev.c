@@ -110,7 +110,7 @@ static struct sim_packet *packet_from_user(const char __user *buf, size_t count)
 	return packet;
 }
 
-/* Turns a request into its answer. */
+/* Turn a request into the response of an agent; false if there is none. */
 static bool answer(struct sim_port *port, struct sim_packet *packet)
 {
 	struct sim_node *node = &port->sim->node;
@@ -155,7 +155,7 @@ static ssize_t raw_write(struct file *filp, const char __user *buf,
 	struct sim_packet *packet;
 	int ret;
 
-	/* No lock is held: user memory may take its time. */
+	/* Holds no lock: a page fault may take any time. */
 	packet = packet_from_user(buf, count);
 	if (IS_ERR(packet))
 		return PTR_ERR(packet);
@@ -229,7 +229,7 @@ static struct miscdevice raw_misc = {
 };
 
 /**
- * sim_cdev_init() - make /dev/ib_hwsim
+ * sim_cdev_init() - register /dev/ib_hwsim
  *
  * Context: process.
  * Return: 0 or an errno.
@@ -240,7 +240,7 @@ int sim_cdev_init(void)
 }
 
 /**
- * sim_cdev_exit() - remove /dev/ib_hwsim, which nobody has open
+ * sim_cdev_exit() - remove /dev/ib_hwsim, which is not open
  *
  * Context: process.
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Reads what is written to new_device: "ID [key=value ...]". It knows nothing
- * of devices.
+ * Parses what is written to new_device: "ID [key=value ...]".
  */
 #include "sim_config.h"
 
@@ -23,7 +22,7 @@ static int set_number(u32 *to, const char *value, u32 min, u32 max)
 	return 0;
 }
 
-/* Sets *to when value is the second of the two words. */
+/* Set *to if value is the second of the two words. */
 static int set_choice(bool *to, const char *value, const char *no,
 		      const char *yes)
 {
@@ -77,7 +76,7 @@ static int parse_words(struct sim_config *config, char *words)
 		if (!*value)
 			continue;
 		if (!have_id) {
-			/* So that a name with it, and a GUID, can be made. */
+			/* It becomes part of the device's name and of its GUID. */
 			ret = set_number(&config->id, value, 0, 0xffffff);
 			have_id = true;
 		} else {
@@ -91,8 +90,8 @@ static int parse_words(struct sim_config *config, char *words)
 }
 
 /**
- * sim_config_parse() - read a line
- * @config: what it says, with defaults for what it does not
+ * sim_config_parse() - parse a line
+ * @config: filled in, with defaults for what the line does not name
  * @line: the line
  *
  * Context: process.

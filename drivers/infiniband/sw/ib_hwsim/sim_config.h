@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a line of new_device says. */
+/* The configuration of a device, as written to new_device. */
 #ifndef SIM_CONFIG_H
 #define SIM_CONFIG_H
 
@@ -8,14 +8,14 @@
 #define SIM_MAX_PORTS	8
 #define SIM_NAME_LEN	32
 #define SIM_DESC_LEN	64	/* NodeDescription */
-/* The default of a node GUID: of no vendor, with port GUIDs behind it. */
+/* Base of default node GUIDs, of no vendor; the port GUIDs follow. */
 #define SIM_GUID_BASE	0x0248775300000000ULL
 #define SIM_PREFIX	0xfe80000000000000ULL
 
 /**
- * struct sim_config - what a line of new_device says
+ * struct sim_config - configuration of a device
  * @id: number of the device
- * @ports: how many; of a switch, the physical ones
+ * @ports: number of ports; of a switch, of its physical ports
  * @pkeys: entries of each P_Key table
  * @lid: LID of the first port, or 0
  * @lmc: LMC of all ports

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Completion queues: a ring of completions, and the call that says that there
- * is one.
+ * Completion queues: a ring of completions, and the notification of ib_core.
  *
- * Lock: cq->lock, hard irqs off, protects the ring. A CQ outlives its QPs, and
- * is only pushed to by a QP that is alive: see port->qp_lock.
+ * Lock: cq->lock, hard irqs off, protects the ring. A CQ outlives its QPs, and only a
+ * QP that is alive pushes to it: see port->qp_lock.
  */
 #include "sim_cq.h"
 
@@ -69,7 +68,7 @@ int sim_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	missed = cq->count && (notify & IB_CQ_REPORT_MISSED_EVENTS);
-	/* Who is told that something is there will poll and ask again. */
+	/* If completions were missed, the caller polls and calls this again. */
 	cq->armed = !missed;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return missed;
@@ -77,11 +76,11 @@ int sim_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 
 /**
  * sim_cq_push() - add a completion
- * @cq: where
- * @wc: what, copied
+ * @cq: the CQ
+ * @wc: the completion, which is copied
  *
  * Context: any; the caller holds a lock that keeps the QP of @wc alive.
- * Return: false if the ring is full, which its owner has made too small.
+ * Return: false if the ring is full, because the CQ was created too small.
  */
 bool sim_cq_push(struct sim_cq *cq, const struct ib_wc *wc)
 {
@@ -99,10 +98,10 @@ bool sim_cq_push(struct sim_cq *cq, const struct ib_wc *wc)
 }
 
 /**
- * sim_cq_notify() - call who asked to be told of completions
+ * sim_cq_notify() - call the completion handler if it was requested
  * @cq: the CQ
  *
- * The call may poll and post: no lock of a QP or CQ may be held.
+ * The handler may poll and post: no lock of a QP or CQ may be held.
  *
  * Context: any; the CQ must not go away meanwhile.
  */

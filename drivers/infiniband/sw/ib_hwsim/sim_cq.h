@@ -11,13 +11,13 @@
 
 /**
  * struct sim_cq - a completion queue
- * @ibcq: what ib_core knows
+ * @ibcq: the CQ of ib_core
  * @lock: protects all below
  * @ring: completions
  * @size: of @ring; constant
  * @head: where the oldest one is
  * @count: how many there are
- * @armed: the next one shall be told of
+ * @armed: notify ib_core of the next completion
  */
 struct sim_cq {
 	struct ib_cq ibcq;

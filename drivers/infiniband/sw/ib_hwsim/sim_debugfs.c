@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * /sys/kernel/debug/ib_hwsim/hwsimN/ and its portP/: what a person or a test can
- * see of a device or a port, and do to it by hand. README.rst lists the files.
- * Those of rules and chance, of failing verbs and of the capture are made
- * elsewhere.
+ * /sys/kernel/debug/ib_hwsim/hwsimN/ and its portP/: show and change a device or a
+ * port. README.rst lists the files. sim_medium_debugfs.c, sim_fail.c and
+ * sim_capture_debugfs.c make those of faults and of the capture.
  *
- * A file is removed before what it is about, and that waits for its users.
+ * A file is removed before the object that it shows; the removal waits for its users.
  */
 #include "sim_debugfs.h"
 
@@ -25,17 +24,17 @@ static struct dentry *root;
 static struct sim_fail fail_template;
 
 /**
- * sim_fail_template() - how verbs of a new device shall fail
+ * sim_fail_template() - get the initial state of failing verbs of new devices
  *
  * Context: any.
- * Return: it; constant.
+ * Return: the state; always the same.
  */
 struct sim_fail *sim_fail_template(void)
 {
 	return &fail_template;
 }
 
-/* Attributes that are a number: NAME_read() and NAME_write() of PortInfo. */
+/* Numbers of PortInfo: NAME_read() and NAME_write(). */
 
 static int info_get(struct sim_port *port, u64 *value,
 		    u64 (*get)(const struct ib_port_info *info))
@@ -162,7 +161,7 @@ static int pkeys_open(struct inode *inode, struct file *filp)
 	return single_open(filp, pkeys_show, inode->i_private);
 }
 
-/* Lines as they are read: "INDEX PKEY". All of them, or none, are taken. */
+/* Lines as they are read: "INDEX PKEY". All of them are set, or none. */
 static int parse_pkeys(char *text, u16 *pkeys, u32 n_pkeys)
 {
 	unsigned int index, pkey;
@@ -252,8 +251,8 @@ static const struct {
 };
 
 /**
- * sim_debugfs_port() - make a port's folder
- * @port: the port, whose device has one
+ * sim_debugfs_port() - create the directory of a port
+ * @port: the port, whose device has a directory
  *
  * Context: process.
  */
@@ -270,7 +269,7 @@ void sim_debugfs_port(struct sim_port *port)
 }
 
 /**
- * sim_debugfs_device() - make a device's folder
+ * sim_debugfs_device() - create the directory of a device
  * @sim: the device
  *
  * Context: process.
@@ -286,7 +285,7 @@ void sim_debugfs_device(struct sim_dev *sim)
 }
 
 /**
- * sim_debugfs_init() - make the module's folder
+ * sim_debugfs_init() - create the directory of the module
  *
  * Context: process.
  * Return: 0 or an errno.
@@ -305,7 +304,7 @@ int sim_debugfs_init(void)
 }
 
 /**
- * sim_debugfs_exit() - remove the module's folder, the only one left
+ * sim_debugfs_exit() - remove the directory of the module, the only one left
  *
  * Context: process.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The life of one ib_device: what it is made of, and in which order that is
- * made and taken away.
+ * The life of one ib_device: its parts, and the order in which they are created and
+ * destroyed.
  */
 #include "sim_device.h"
 
@@ -47,10 +47,10 @@ static void node_init(struct sim_dev *sim)
 }
 
 /*
- * ib_core has data of the ports 0 to the last; of a switch, of port 0 only. But
- * its SA client looks at the one behind that: drivers/infiniband/core/
- * sa_query.c of 6.1, ib_sa_add_one(), rdma_cap_ib_sa(device, i + 1). So have
- * the data made while this is not a switch yet, and set up that of port 0.
+ * ib_core allocates data of the ports 0 to the last; of a switch, of port 0 only. Its
+ * SA client also reads the data behind that: ib_sa_add_one() of 6.1,
+ * rdma_cap_ib_sa(device, i + 1), in drivers/infiniband/core/sa_query.c. So allocate
+ * the data before this is a switch, and set up that of port 0.
  */
 static int make_switch(struct ib_device *ibdev)
 {
@@ -81,13 +81,13 @@ static int ibdev_init(struct sim_dev *sim, struct device *parent)
 	ibdev->dev.parent = parent;
 	strscpy(ibdev->node_desc, sim->config.desc, sizeof(ibdev->node_desc));
 	ib_set_device_ops(ibdev, &sim_dev_ops);
-	/* Without process_mad, ib_core sends SMPs for this node too. */
+	/* Without process_mad, ib_core also sends the SMPs for this node. */
 	if (!sim->config.far)
 		ib_set_device_ops(ibdev, &sim_sma_ops);
 	return sim->config.is_switch ? make_switch(ibdev) : 0;
 }
 
-/* The state in which a port starts, before anybody looks at it. */
+/* The initial state of a port, before the device is registered. */
 static void port_preset(struct sim_port *port, u32 index)
 {
 	const struct sim_config *config = &port->sim->config;
@@ -98,7 +98,7 @@ static void port_preset(struct sim_port *port, u32 index)
 			 config->lmc, up ? IB_PORT_ACTIVE : IB_PORT_INIT);
 }
 
-/* Those of a medium go before it does. */
+/* The files of a medium must be removed before the medium. */
 static void remove_files(struct sim_port *port)
 {
 	debugfs_remove_recursive(port->dir);
@@ -135,9 +135,9 @@ err_medium:
 }
 
 /*
- * The port has no QP any more, and no file: nothing comes into the media. Once
- * they are empty, nothing goes from here to the fabric, and once the port has
- * left, nothing comes from there.
+ * The port has no QP and no attached file any more, so nothing enters its media. Once
+ * they are empty, it sends nothing to the fabric; once it has left the fabric, it
+ * receives nothing from there.
  */
 static void port_stop(struct sim_port *port)
 {
@@ -171,19 +171,19 @@ static void set_live(struct sim_dev *sim, bool live)
 	spin_unlock_irqrestore(&sim->event_lock, flags);
 }
 
-/* What is left once ib_core does not know the device. */
+/* Everything that is left after the device was unregistered. */
 static void dismantle(struct sim_dev *sim)
 {
-	/* Waits for who is in one of the files, and with it in a port. */
+	/* Waits for the users of the files, and so of the ports. */
 	debugfs_remove_recursive(sim->dir);
 	while (sim->n_started)
 		port_stop(&sim->port[--sim->n_started]);
 }
 
 /**
- * sim_dev_create() - make a device
- * @config: what it shall be
- * @parent: where it hangs in the device tree
+ * sim_dev_create() - create a device
+ * @config: its configuration
+ * @parent: its parent in the device tree
  *
  * Context: process.
  * Return: the device, or an ERR_PTR.
@@ -239,11 +239,11 @@ err_dealloc:
 }
 
 /**
- * sim_dev_destroy() - take a device away, whoever uses it
- * @sim: the device, which nobody can find any more
+ * sim_dev_destroy() - remove a device, also one that is in use
+ * @sim: the device, which cannot be looked up any more
  *
- * It waits for completions that are held, as it would for those of hardware
- * that hangs; they can be released meanwhile.
+ * It waits for completions that are held, as it would for hardware that hangs; they
+ * can be released meanwhile.
  *
  * Context: process.
  */
@@ -251,12 +251,12 @@ void sim_dev_destroy(struct sim_dev *sim)
 {
 	u32 i;
 
-	/* Written frames reach no port from here on. */
+	/* Programs cannot write to its ports from here on. */
 	for (i = 0; i < sim->n_ports; i++)
 		sim_raw_detach(&sim->port[i]);
-	/* An event that ib_core gets later could outlast the device. */
+	/* The work of a later event could outlive the device. */
 	set_live(sim, false);
-	/* Clients go, the QPs with the last of them. */
+	/* Removes the clients, and with the last of them the QPs. */
 	ib_unregister_device(&sim->ibdev);
 	dismantle(sim);
 	kvfree(sim->port);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A fabric in the kernel: one crossbar, to each of whose ports one port of a
- * device is connected. It passes on packets by LID, of which it needs no table,
- * and by directed route; and it has an agent that answers what a subnet manager
- * asks a switch, so that the diagnostics see it.
+ * A fabric in the kernel: one crossbar with one port of a device at each of its ports.
+ * It forwards packets by LID, without a table, and by directed route. Its agent answers
+ * what a subnet manager asks a switch, so the diagnostics find it.
  *
  * Locks: fabrics_lock, a mutex, protects the list of fabrics and their users.
- * fabric->lock protects the slots, and keeps a port from leaving while a packet
- * is delivered to it.
+ * fabric->lock protects the slots; a port cannot leave while a packet is delivered to
+ * it.
  */
 #include "sim_fabric.h"
 
@@ -24,11 +23,11 @@
  * struct sim_fabric - a fabric
  * @list: in fabrics
  * @users: ports in it; protected by fabrics_lock
- * @name: of it; constant
+ * @name: its name; constant
  * @lock: protects @slot
- * @node: what its agent answers for
- * @attrs: of its ports; 0 is the agent's own
- * @slot: ports of devices, each at the port of the crossbar of that number
+ * @node: the node that its agent answers for
+ * @attrs: attributes of its ports; port 0 is the agent's
+ * @slot: the port of a device at each port of the crossbar
  */
 struct sim_fabric {
 	struct list_head list;
@@ -62,7 +61,7 @@ static struct sim_fabric *fabric_new(const char *name)
 	spin_lock_init(&fabric->lock);
 	fabric->node.type = RDMA_NODE_IB_SWITCH;
 	fabric->node.num_ports = SIM_FABRIC_PORTS;
-	/* Of a hash of the name no device has the GUID, nor another fabric. */
+	/* From a hash of the name: not the GUID of a device or of another fabric. */
 	fabric->node.guid = SIM_GUID_BASE | (u64)BIT(31) |
 			    (hashlen_hash(hashlen_string(NULL, name)) & ~0xff);
 	snprintf(fabric->node.desc, sizeof(fabric->node.desc),
@@ -119,7 +118,7 @@ static int join(struct sim_fabric *fabric, struct sim_port *port)
 /**
  * sim_fabric_join() - connect a port to a fabric
  * @port: the port, which sends nothing yet
- * @name: of the fabric, which is made if it is not there
+ * @name: name of the fabric, which is created if it does not exist
  *
  * Context: process.
  * Return: 0 or an errno.
@@ -147,7 +146,7 @@ int sim_fabric_join(struct sim_port *port, const char *name)
  * sim_fabric_leave() - disconnect a port
  * @port: the port, which sends nothing any more
  *
- * Nothing is delivered to it once this returns.
+ * Nothing is delivered to it after this returns.
  *
  * Context: process.
  */
@@ -185,7 +184,7 @@ static struct sim_port *in_slot_locked(struct sim_fabric *fabric, u32 slot)
 	return slot <= SIM_FABRIC_PORTS ? fabric->slot[slot] : NULL;
 }
 
-/* The crossbar's agent answers a packet, which becomes the answer. */
+/* The crossbar's agent answers; the packet becomes the response. */
 static void answer_locked(struct sim_fabric *fabric, struct sim_port *from,
 			  struct sim_packet *packet)
 {
@@ -226,9 +225,9 @@ static void route_by_lid_locked(struct sim_fabric *fabric,
 }
 
 /*
- * A directed route leads from an HCA to the crossbar, hop 1, and from there to
- * an HCA, hop 2; back from hop 2 to hop 1. Each station counts the pointer as
- * IBA 14.2.2 demands; the HCA that sends has already done so for hop 1.
+ * A directed route goes from an HCA to the crossbar (hop 1), and from there to an HCA
+ * (hop 2); a response goes from hop 2 to hop 1. Each node updates the hop pointer (IBA
+ * 14.2.2); the sending HCA has already done so for hop 1.
  */
 static void route_directed_locked(struct sim_fabric *fabric,
 				  struct sim_port *from,
@@ -250,7 +249,7 @@ static void route_directed_locked(struct sim_fabric *fabric,
 	}
 
 	if (!smp->hop_cnt) {
-		/* To oneself, by a device without process_mad. */
+		/* To itself, by a device without process_mad. */
 		to = from;
 	} else if (smp->hop_ptr == 1 && smp->hop_cnt == 1) {
 		smp->return_path[1] = from->slot;
@@ -265,8 +264,8 @@ static void route_directed_locked(struct sim_fabric *fabric,
 }
 
 /**
- * sim_fabric_route() - take a packet to whom it is for
- * @port: where it comes from, which is in a fabric
+ * sim_fabric_route() - forward a packet
+ * @port: the port that sent it, which is in a fabric
  * @packet: the packet, which passes to this function
  *
  * Context: process.

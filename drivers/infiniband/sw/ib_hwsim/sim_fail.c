@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Which calls of a verb fail, and with what: told by a file for each verb in
- * the device's folder "fail" in debugfs, and where the kernel has fault
- * injection, by its attributes in the folder "attr" there too.
+ * Which calls of a verb fail, and with which error: a file for each verb in the device's
+ * directory "fail" in debugfs, and the attributes of the kernel's fault injection, if it
+ * has that, in the directory "attr" there.
  */
 #include "sim_fail.h"
 
@@ -22,9 +22,9 @@
 #define WRITE_MAX	256
 
 /**
- * struct verb_spec - what is known of a verb
+ * struct verb_spec - properties of a verb
  * @name: of its file
- * @error: what it fails with if nothing else is said
+ * @error: -errno that it fails with by default
  */
 struct verb_spec {
 	const char *name;
@@ -92,7 +92,7 @@ static const char *next_word(char **rest)
 	return NULL;
 }
 
-/* Of @verb, only mode, n and error are set. */
+/* Set mode, n and error of @verb only. */
 static int parse(struct sim_fail_verb *verb, char *text)
 {
 	const char *word = next_word(&text);
@@ -147,9 +147,9 @@ static void attr_init(struct sim_fail_verb *verb)
 	static const DECLARE_FAULT_ATTR(attr);
 
 	verb->attr = attr;
-	/* A line for each, without the stack. */
+	/* Log one line for each, without the stack. */
 	verb->attr.verbose = 1;
-	/* Its lock is not in static memory as that of the original is. */
+	/* The lock of the copy must be initialised: it is not static. */
 	ratelimit_state_init(&verb->attr.ratelimit_state, 0,
 			     DEFAULT_RATELIMIT_BURST);
 }
@@ -159,7 +159,7 @@ static bool attr_hit(struct sim_fail_verb *verb)
 	return should_fail(&verb->attr, 1);
 }
 
-/* By the kernel's own fault injection, in a folder "attr" beside the files. */
+/* The kernel's fault injection, in a directory "attr" beside the files. */
 static void attr_debugfs(struct sim_fail *fail, struct dentry *dir)
 {
 	int i;
@@ -187,9 +187,9 @@ static void attr_debugfs(struct sim_fail *fail, struct dentry *dir)
 #endif
 
 /**
- * sim_fail_init() - no verb fails, or those that fail elsewhere
- * @fail: to be set up
- * @like: what to do as, or NULL; its counters are not taken
+ * sim_fail_init() - set up the failing verbs of a device
+ * @fail: the failing verbs
+ * @like: copied, without its counters; NULL: no verb fails
  *
  * Context: any.
  */
@@ -218,7 +218,7 @@ void sim_fail_init(struct sim_fail *fail, struct sim_fail *like)
 EXPORT_SYMBOL_IF_KUNIT(sim_fail_init);
 
 /**
- * sim_fail_hit() - does this call fail?
+ * sim_fail_hit() - count a call, and decide whether it fails
  * @fail: of the device
  * @what: the verb that is called
  *
@@ -232,7 +232,7 @@ int sim_fail_hit(struct sim_fail *fail, enum sim_verb what)
 	int error = 0;
 	bool by_attr;
 
-	/* Prints, and looks at the stack: not under the lock. */
+	/* Without the lock: it logs, and walks the stack. */
 	by_attr = attr_hit(verb);
 	spin_lock_irqsave(&fail->lock, flags);
 	verb->calls++;
@@ -246,13 +246,13 @@ int sim_fail_hit(struct sim_fail *fail, enum sim_verb what)
 EXPORT_SYMBOL_IF_KUNIT(sim_fail_hit);
 
 /**
- * sim_fail_set() - say which calls fail
+ * sim_fail_set() - set which calls fail
  * @fail: of the device
  * @what: the verb
  * @text: as written to its file
  *
  * Context: process.
- * Return: 0, -EINVAL if that is not understood, -ENOMEM.
+ * Return: 0; -EINVAL if the text is not valid; -ENOMEM.
  */
 int sim_fail_set(struct sim_fail *fail, enum sim_verb what, const char *text)
 {
@@ -353,22 +353,22 @@ static const struct file_operations verb_fops = {
 };
 
 /**
- * sim_fail_debugfs() - make the files, in a folder "fail"
- * @fail: that is set up; the caller removes the files before it goes
- * @dir: where the folder is made, or NULL for nowhere
+ * sim_fail_debugfs() - create the directory "fail" with its files
+ * @fail: set up; the caller removes the files before it frees this
+ * @dir: the parent directory, or NULL for none
  *
  * Context: process.
  */
 void sim_fail_debugfs(struct sim_fail *fail, struct dentry *dir)
 {
-	struct dentry *folder;
+	struct dentry *fail_dir;
 	int i;
 
 	if (IS_ERR_OR_NULL(dir))
 		return;
-	folder = debugfs_create_dir("fail", dir);
+	fail_dir = debugfs_create_dir("fail", dir);
 	for (i = 0; i < SIM_VERBS; i++)
-		debugfs_create_file(verbs[i].name, 0600, folder,
+		debugfs_create_file(verbs[i].name, 0600, fail_dir,
 				    &fail->verb[i], &verb_fops);
-	attr_debugfs(fail, folder);
+	attr_debugfs(fail, fail_dir);
 }

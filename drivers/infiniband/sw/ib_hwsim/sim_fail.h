@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Verbs that fail on demand: a device asks here before it does one.
+ * Verbs that fail on demand: each verb calls sim_fail_hit() first.
  */
 #ifndef SIM_FAIL_H
 #define SIM_FAIL_H
@@ -13,7 +13,7 @@
 
 struct dentry;
 
-/* Verbs that can fail; names and what they fail with in sim_fail.c. */
+/* Verbs that can fail; their names and default errors are in sim_fail.c. */
 enum sim_verb {
 	SIM_VERB_REG,
 	SIM_VERB_QUERY_DEVICE,
@@ -43,13 +43,13 @@ enum sim_fail_mode {
 
 /**
  * struct sim_fail_verb - how one verb fails
- * @fail: all of the device's; constant
- * @mode: which calls fail; what follows is counted from when it was set
+ * @fail: the failing verbs of the device; constant
+ * @mode: which calls fail
  * @n: the n-th, or each n-th
  * @error: -errno to fail with
- * @calls: how often the verb was called
- * @hits: how often that failed
- * @attr: by the kernel's own fault injection
+ * @calls: calls of the verb since @mode was set
+ * @hits: those that failed
+ * @attr: attributes of the kernel's fault injection
  */
 struct sim_fail_verb {
 	struct sim_fail *fail;
@@ -65,7 +65,7 @@ struct sim_fail_verb {
 
 /**
  * struct sim_fail - the failing verbs of one device
- * @lock: a leaf, taken in any context, for all of @verb
+ * @lock: a leaf, taken in any context; protects @verb
  * @verb: by enum sim_verb
  */
 struct sim_fail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Failing verbs: which calls fail, and with what. */
+/* Failing verbs: which calls fail, and with which error. */
 #include "sim_fail.h"
 
 #include <kunit/test.h>
@@ -19,11 +19,11 @@ static int fail_env_init(struct kunit *test)
 }
 
 /**
- * struct fail_case - what was written
- * @text: that
- * @ret: what the writer gets
- * @error: what calls of create_ah fail with
- * @hits: of 6 calls, x for those
+ * struct fail_case - a line
+ * @text: the line
+ * @ret: result of the write
+ * @error: error of failing calls of create_ah
+ * @hits: one character for each of 6 calls: x if it fails
  */
 struct fail_case {
 	const char *text;
@@ -44,7 +44,7 @@ static const struct fail_case fail_cases[] = {
 	{ "every 1", 0, -ENOMEM, "xxxxxx" },
 	{ "every 2 EBUSY", 0, -EBUSY, ".x.x.x" },
 	{ "every 4", 0, -ENOMEM, "...x.." },
-	/* These change nothing; all calls failed with EPERM before. */
+	/* These are refused, and change nothing: all calls fail with EPERM before. */
 	{ "", -EINVAL, -EPERM, "xxxxxx" },
 	{ "on", -EINVAL, -EPERM, "xxxxxx" },
 	{ "off EIO", -EINVAL, -EPERM, "xxxxxx" },
@@ -81,7 +81,7 @@ static void fail_verb(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, c->hits[i] == 'x' ? c->error : 0,
 				    sim_fail_hit(fail, SIM_VERB_CREATE_AH),
 				    "call %d", i + 1);
-		/* No other verb is concerned, nor counted. */
+		/* Other verbs neither fail nor count. */
 		KUNIT_EXPECT_EQ(test, 0, sim_fail_hit(fail,
 						      SIM_VERB_POST_SEND));
 	}
@@ -106,7 +106,7 @@ static void fail_each(struct kunit *test)
 	}
 }
 
-/* A device that is made as another says. */
+/* A device whose initial state is copied. */
 static void fail_like(struct kunit *test)
 {
 	struct sim_fail *fail = test->priv;
@@ -118,7 +118,7 @@ static void fail_like(struct kunit *test)
 					      "nth 2 EIO"));
 	KUNIT_EXPECT_EQ(test, 0, sim_fail_hit(fail, SIM_VERB_CREATE_QP));
 	sim_fail_init(copy, fail);
-	/* It counts by itself. */
+	/* It has its own counters. */
 	KUNIT_EXPECT_EQ(test, 0, sim_fail_hit(copy, SIM_VERB_CREATE_QP));
 	KUNIT_EXPECT_EQ(test, -EIO, sim_fail_hit(copy, SIM_VERB_CREATE_QP));
 	KUNIT_EXPECT_EQ(test, -EIO, sim_fail_hit(fail, SIM_VERB_CREATE_QP));
@@ -131,7 +131,7 @@ static void fail_attr(struct kunit *test)
 	struct sim_fail *fail = test->priv;
 	struct fault_attr *attr = &fail->verb[SIM_VERB_POST_SEND].attr;
 
-	/* As its files would: twice, for sure, and without a word. */
+	/* As its files would set it: twice, with certainty, without a log line. */
 	attr->probability = 100;
 	attr->verbose = 0;
 	atomic_set(&attr->times, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Where the fields of a packet stand, and how to read and write them by name.
- * Pure: nothing here allocates, locks or waits.
+ * The fields of a packet: their places, and how to read and write them by name.
+ * Self-contained: nothing here allocates, locks or sleeps.
  */
 #include "sim_field.h"
 
@@ -11,12 +11,12 @@
 #include <linux/kernel.h>
 #include <rdma/ib_mad.h>
 
-/* Which MADs have a field, and where it stands in them. */
+/* Which MADs have a field, and where. */
 enum sim_field_kind {
 	SIM_FIELD_ADDRESS,	/* of struct sim_packet, host order */
 	SIM_FIELD_MAD,		/* of the common MAD header, big endian */
 	SIM_FIELD_RMPP,		/* of the RMPP header, big endian */
-	SIM_FIELD_RMPP_KIND,	/* RMPPType, or 0 of what is no RMPP packet */
+	SIM_FIELD_RMPP_KIND,	/* RMPPType, or 0 if it is not an RMPP packet */
 };
 
 /**
@@ -24,10 +24,10 @@ enum sim_field_kind {
  * @name: in a rule
  * @kind: where to look
  * @offset: from the beginning of the packet or of the MAD
- * @bytes: how many of them hold it
+ * @bytes: the bytes that contain it
  * @high: its highest bit in these
- * @low: its lowest
- * @types: RMPP types in which it means something, as a mask; 0 is all
+ * @low: its lowest bit
+ * @types: RMPP types that have the field, as a mask; 0: all
  * @fixed: cannot be set
  */
 struct sim_field {
@@ -75,7 +75,7 @@ static const struct sim_field fields[] = {
 	{ "nwl", SIM_FIELD_RMPP, 32, 4, 31, 0, ACK },
 };
 
-/* read_host() and write_host() go by these. */
+/* read_host() and write_host() rely on these. */
 static_assert(sizeof_field(struct sim_packet, slid) == 4);
 static_assert(sizeof_field(struct sim_packet, dlid) == 4);
 static_assert(sizeof_field(struct sim_packet, src_qp) == 4);
@@ -87,11 +87,11 @@ static_assert(sizeof_field(struct sim_packet, len) == 4);
 static_assert(offsetof(struct ib_rmpp_mad, rmpp_hdr) == 24);
 
 /**
- * sim_mad_has_rmpp() - does the class put an RMPP header there?
- * @packet: its MAD
+ * sim_mad_has_rmpp() - check whether the MAD has an RMPP header
+ * @packet: its packet
  *
  * Context: any.
- * Return: true if so, and if the MAD is long enough to have one.
+ * Return: true if its class has one, and the MAD is long enough.
  */
 bool sim_mad_has_rmpp(const struct sim_packet *packet)
 {
@@ -111,11 +111,11 @@ bool sim_mad_has_rmpp(const struct sim_packet *packet)
 }
 
 /**
- * sim_mad_is_rmpp() - does the RMPP header count?
- * @packet: its MAD
+ * sim_mad_is_rmpp() - check whether the MAD is an RMPP packet
+ * @packet: its packet
  *
  * Context: any.
- * Return: true if there is one with the flag Active.
+ * Return: true if it has an RMPP header with the flag Active.
  */
 bool sim_mad_is_rmpp(const struct sim_packet *packet)
 {
@@ -132,7 +132,7 @@ static u8 rmpp_kind(const struct sim_packet *packet)
 	return sim_mad_is_rmpp(packet) ? mad->rmpp_hdr.rmpp_type : 0;
 }
 
-/* All bytes of a field, with what else they hold. */
+/* All bytes that contain a field, with their other bits. */
 static u64 read_host(const void *at, u8 bytes)
 {
 	switch (bytes) {
@@ -191,7 +191,7 @@ static void write_wire(void *at, u8 bytes, u64 raw)
 }
 
 /**
- * sim_field_find() - look a field up
+ * sim_field_find() - look up a field
  * @name: as in a rule
  *
  * Context: any.
@@ -208,7 +208,7 @@ const struct sim_field *sim_field_find(const char *name)
 }
 
 /**
- * sim_field_max() - the greatest value of a field
+ * sim_field_max() - get the greatest value of a field
  * @field: the field
  *
  * Context: any.
@@ -220,11 +220,11 @@ u64 sim_field_max(const struct sim_field *field)
 }
 
 /**
- * sim_field_settable() - can packets be given another value?
+ * sim_field_settable() - check whether a field can be set
  * @field: the field
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if it can.
  */
 bool sim_field_settable(const struct sim_field *field)
 {
@@ -235,9 +235,9 @@ bool sim_field_settable(const struct sim_field *field)
  * sim_field_get() - read a field
  * @field: the field
  * @packet: the packet
- * @value: set to its value, if there is one
+ * @value: set to its value, if the packet has the field
  *
- * An RMPP header counts only with the flag Active.
+ * The fields of an RMPP header exist only with the flag Active.
  * Context: any.
  * Return: true if the packet has the field.
  */
@@ -272,11 +272,11 @@ bool sim_field_get(const struct sim_field *field,
 
 /**
  * sim_field_set() - write a field
- * @field: one that can be set
+ * @field: the field, which can be set
  * @packet: the packet
- * @value: its new value; what is too great for it is cut
+ * @value: its new value; bits that do not fit are ignored
  *
- * An RMPP header is written also without the flag Active.
+ * An RMPP header is also written without the flag Active.
  * Context: any.
  * Return: true if the packet has the field.
  */

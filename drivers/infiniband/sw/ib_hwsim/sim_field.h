@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The fields of a packet by name: what a rule can match, and mutate.
+ * The fields of a packet by name, which a rule can match and change.
  */
 #ifndef SIM_FIELD_H
 #define SIM_FIELD_H

@@ -9,7 +9,7 @@
 #define SHOW_SIZE	16384
 
 /**
- * sim_kunit_packet() - a DATA packet of a response of the SA
+ * sim_kunit_packet() - make a DATA packet of a response of the SA
  * @len: bytes of its MAD, at least 36
  *
  * Context: process.
@@ -51,11 +51,11 @@ struct sim_packet *sim_kunit_packet(u32 len)
 }
 
 /**
- * sim_kunit_test_packet() - the same of 256 bytes, for the time of a test
+ * sim_kunit_test_packet() - make one of 256 bytes that is freed with the test
  * @test: the test
  *
  * Context: process.
- * Return: the packet, which goes with the test, or NULL.
+ * Return: the packet, which the test owns, or NULL.
  */
 struct sim_packet *sim_kunit_test_packet(struct kunit *test)
 {
@@ -68,7 +68,7 @@ struct sim_packet *sim_kunit_test_packet(struct kunit *test)
 			     GFP_KERNEL);
 	if (copy) {
 		memcpy(copy, packet, struct_size(copy, mad, packet->len));
-		/* So that two of them are the same in every byte. */
+		/* Two of them are equal in every byte. */
 		memset(&copy->node, 0, sizeof(copy->node));
 	}
 	sim_packet_free(packet);
@@ -76,12 +76,12 @@ struct sim_packet *sim_kunit_test_packet(struct kunit *test)
 }
 
 /**
- * sim_kunit_show() - a file to print to
- * @test: that it is for
- * @s: the file, to be set up
+ * sim_kunit_show() - set up a file to print to
+ * @test: the test, which owns its buffer
+ * @s: the file
  *
  * Context: process.
- * Return: where the text will be, or NULL.
+ * Return: the buffer that the text is printed to, or NULL.
  */
 char *sim_kunit_show(struct kunit *test, struct seq_file *s)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a port does with packets: it sends them if its state allows that, checks
- * those that arrive, gives them to its QPs, and holds completions.
+ * A port sends packets if its state allows it, checks those that arrive, passes them
+ * to its QPs, and holds completions.
  *
- * Lock: port->qp_lock keeps the QPs alive that packets are given to.
+ * Lock: port->qp_lock keeps the QPs alive that packets are passed to.
  */
 #include "sim_link.h"
 
@@ -14,8 +14,8 @@
 #include "sim_qp.h"
 
 /*
- * A link that is down takes nothing, and only SMPs until it is up. SMPs of a
- * port whose SMA is at the far end do not pass the link.
+ * A link that is down passes nothing, and one that is not up passes SMPs only. SMPs of
+ * a port whose SMA is at the far end pass in any state.
  */
 static bool link_takes(struct sim_port *port, u32 qpn, enum ib_port_state up)
 {
@@ -45,7 +45,7 @@ void sim_link_send(struct sim_port *port, struct sim_packet *packet)
 	sim_medium_send(&port->medium, packet);
 }
 
-/* Return: what the port counts. */
+/* Return: what the port has to count. */
 static enum sim_count receive(struct sim_port *port,
 			      const struct sim_packet *packet)
 {
@@ -67,7 +67,7 @@ static enum sim_count receive(struct sim_port *port,
 
 	spin_lock_irqsave(&port->qp_lock, flags);
 	if (port->qp[packet->dest_qp])
-		/* QP0 takes any P_Key (IBA 10.9.8), the index means nothing. */
+		/* QP0 takes any P_Key (IBA 10.9.8); the index has no meaning. */
 		what = sim_qp_receive(port->qp[packet->dest_qp], packet,
 				      max(pkey_index, 0));
 	spin_unlock_irqrestore(&port->qp_lock, flags);
@@ -75,11 +75,11 @@ static enum sim_count receive(struct sim_port *port,
 }
 
 /**
- * sim_link_receive() - a packet arrives
- * @port: where
+ * sim_link_receive() - receive a packet
+ * @port: the port
  * @packet: the packet, which passes to this function
  *
- * Context: process; the caller keeps the port from going away.
+ * Context: process; the caller keeps the port alive.
  */
 void sim_link_receive(struct sim_port *port, struct sim_packet *packet)
 {
@@ -95,15 +95,15 @@ void sim_link_receive(struct sim_port *port, struct sim_packet *packet)
 }
 
 /**
- * sim_link_set_hold() - hold send completions, or hold no more
+ * sim_link_set_hold() - hold send completions, or stop holding them
  * @port: the port
- * @hold: whether to
+ * @hold: whether to hold them
  *
  * Context: process.
  */
 void sim_link_set_hold(struct sim_port *port, bool hold)
 {
-	/* Who posts reads it with qp->lock, which the release below takes. */
+	/* post_send reads it under qp->lock, which the release below takes. */
 	WRITE_ONCE(port->hold, hold);
 	if (!hold)
 		sim_link_release(port, U32_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a port does with packets. */
+/* A port sends and receives packets, and holds completions. */
 #ifndef SIM_LINK_H
 #define SIM_LINK_H
 

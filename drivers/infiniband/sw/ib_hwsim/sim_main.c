@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* ib_hwsim: simulated InfiniBand HCAs. This file has the module's life. */
+/* ib_hwsim, simulated InfiniBand HCAs: init and exit of the module. */
 #include <linux/module.h>
 #include "sim_bus.h"
 #include "sim_cdev.h"
@@ -30,7 +30,7 @@ err_debugfs:
 
 static void __exit sim_exit(void)
 {
-	/* No file of it is open: such a file holds the module. */
+	/* None of its files is open: an open file has a reference to the module. */
 	sim_cdev_exit();
 	sim_bus_exit();
 	sim_debugfs_exit();

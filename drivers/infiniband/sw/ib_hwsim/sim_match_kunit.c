@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The fields of a packet: each as the key of a rule, and each changed. */
+/* The fields of a packet: each one matched by a rule, and each one changed. */
 #include "sim_rules.h"
 
 #include <kunit/test.h>
@@ -33,8 +33,8 @@ static bool matches(struct kunit *test, struct sim_packet *packet,
 
 /**
  * struct key_case - a key
- * @yes: with what the packet made by hand has
- * @no: with something else
+ * @yes: with the value of the test packet
+ * @no: with another value
  */
 struct key_case {
 	const char *yes;
@@ -76,10 +76,10 @@ static const struct key_case key_cases[] = {
 	{ "seg=7", "seg=8" },
 	{ "seg!=8", "seg!=7" },
 	{ "paylen=220", "paylen=0" },
-	/* A condition on what is not there never holds. */
+	/* A condition on a field that the packet does not have is false. */
 	{ "class=3", "nwl=220" },
 	{ "class=3", "nwl!=1" },
-	/* All of them have to hold. */
+	/* All conditions must be true. */
 	{ "class=3 attr=0x35 seg=7 slid=16", "class=3 attr=0x35 seg=7 slid=17" },
 	{ "seg=1/1 seg=2/2 seg=0/0x8", "seg=1/1 seg=2/2 seg=8/0x8" },
 };
@@ -101,7 +101,7 @@ static void match_key(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, matches(test, packet, c->no));
 }
 
-/* Every type, and what is only there in some of them. */
+/* Each RMPP type, and fields that only some types have. */
 static void match_rmpp_types(struct kunit *test)
 {
 	static const char * const names[] = {
@@ -127,7 +127,7 @@ static void match_rmpp_types(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, matches(test, packet, "nwl=220"),
 				type == 2);
 	}
-	/* A type that does not exist is none of them, and shifts no bit. */
+	/* An undefined type matches none of them, and does not shift a mask. */
 	packet->mad[25] = 200;
 	KUNIT_EXPECT_FALSE(test, matches(test, packet, "seg=7"));
 	KUNIT_EXPECT_TRUE(test, matches(test, packet, "rmpp=any"));
@@ -189,11 +189,11 @@ static void match_len(struct kunit *test)
 }
 
 /**
- * struct mutate_case - a change of the packet made by hand
- * @action: what the rule says
- * @offset: where its MAD differs then
- * @len: in how many bytes
- * @bytes: these
+ * struct mutate_case - a change of the test packet
+ * @action: of the rule
+ * @offset: first byte of the MAD that changes
+ * @len: number of bytes that change
+ * @bytes: their new values
  */
 struct mutate_case {
 	const char *action;
@@ -215,7 +215,7 @@ static const struct mutate_case mutate_cases[] = {
 	{ "mutate field=mod value=1", 20, 4, { 0, 0, 0, 1 } },
 	{ "mutate field=rmppver value=2", 24, 1, { 2 } },
 	{ "mutate field=rmpptype value=3", 25, 1, { 3 } },
-	/* They share a byte. */
+	/* Two fields in one byte. */
 	{ "mutate field=flags value=7", 26, 1, { 0x7f } },
 	{ "mutate field=flags value=0", 26, 1, { 0x78 } },
 	{ "mutate field=rtime value=0", 26, 1, { 0x01 } },
@@ -226,7 +226,7 @@ static const struct mutate_case mutate_cases[] = {
 	{ "mutate field=seg add=0xffffffff", 31, 1, { 6 } },
 	{ "mutate field=seg value=0xffffffff", 28, 4, { 0xff, 0xff, 0xff, 0xff } },
 	{ "mutate field=paylen value=221", 35, 1, { 221 } },
-	/* Written as such, though this is no ACK; but there is none to add to. */
+	/* value= writes it, though this is no ACK; add= does not, as it has no value. */
 	{ "mutate field=nwl value=65", 35, 1, { 65 } },
 	{ "mutate field=nwl add=1", 0, 0 },
 	{ "corrupt byte=0", 0, 1, { 0xfe } },
@@ -259,7 +259,7 @@ static void match_mutate(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, sim_rules_judge(rules, packet, &verdict));
 	KUNIT_EXPECT_EQ(test, verdict.action,
 			c->action[0] == 'c' ? SIM_CORRUPT : SIM_MUTATE);
-	/* Where it should, and nowhere else. */
+	/* The right bytes change, and no others. */
 	KUNIT_EXPECT_EQ(test, 0, memcmp(packet, want, struct_size(packet, mad, packet->len)));
 }
 
@@ -297,7 +297,7 @@ static void match_mutate_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, memcmp(packet, want, struct_size(packet, mad, packet->len)));
 }
 
-/* There is nothing to change in a class without RMPP, or behind the end. */
+/* A class without RMPP, or a MAD that ends before, has no such field. */
 static void match_mutate_absent(struct kunit *test)
 {
 	struct sim_packet *packet = sim_kunit_test_packet(test);
@@ -316,7 +316,7 @@ static void match_mutate_absent(struct kunit *test)
 	packet->len = SIM_MAD_LEN;
 	KUNIT_EXPECT_EQ(test, 0, memcmp(packet, want, struct_size(packet, mad, packet->len)));
 
-	/* But one that is not active can be made so. */
+	/* But the flag Active can be set. */
 	packet->mad[26] = 0;
 	sim_rules_clear(rules);
 	KUNIT_ASSERT_EQ(test, 0, sim_rules_add(rules, "action=mutate field=flags value=1"));

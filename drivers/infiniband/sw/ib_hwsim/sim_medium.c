@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The way from a port to its far end.
+ * The path from a port to its far end.
  *
- * sim_medium_send() only puts a packet into a list; all else is done by one
- * work, which is never run twice at the same time and so needs no lock for
- * what it alone uses: it judges what was sent, in the order of sending, keeps
- * what arrives later in one of three lists, and delivers what is due. A timer
- * queues it again when the next packet is due.
+ * sim_medium_send() only puts a packet into a list. One work does everything else; it
+ * never runs concurrently with itself, and so needs no lock for what it alone uses. It
+ * judges the packets in the order of sending, keeps those that arrive later in one of
+ * three lists, and delivers those that are due. A timer queues it again when the next
+ * packet is due.
  *
- * Locking: medium->lock, see sim_medium.h. None is held while rules judge,
- * while something is captured, or while a packet is delivered.
+ * Locking: medium->lock, see sim_medium.h. It is not held while rules judge, while a
+ * packet is captured, or while it is delivered.
  */
 #include "sim_medium.h"
 
@@ -20,9 +20,9 @@
 #include <linux/time64.h>
 #include "sim_capture.h"
 
-/* Packets in flight, lest a long delay eat the memory. */
+/* Limit of packets in a medium; bounds the memory of long delays. */
 #define WAITING_MAX	65536
-/* Who waits for others to overtake, and they do not come, goes on then. */
+/* A packet that waits to be overtaken is delivered after this at the latest. */
 #define OVERTAKEN_MAX_NS (100 * NSEC_PER_MSEC)
 
 static void count(struct sim_medium *medium, enum sim_medium_count what)
@@ -40,7 +40,7 @@ static void free_list(struct list_head *list)
 	}
 }
 
-/* Another one comes in. Many at once may exceed the limit by that many. */
+/* Account one more packet. Concurrent senders may exceed the limit by one each. */
 static bool may_enter(struct sim_medium *medium)
 {
 	if (atomic_read(&medium->inside) >= WAITING_MAX) {
@@ -51,7 +51,7 @@ static bool may_enter(struct sim_medium *medium)
 	return true;
 }
 
-/* Arrives at @due, but after all that are in the lane already. */
+/* Deliver at @due, but after all packets that are in the lane already. */
 static void put_in_lane(struct sim_medium *medium, struct sim_packet *packet,
 			u64 due)
 {
@@ -60,14 +60,14 @@ static void put_in_lane(struct sim_medium *medium, struct sim_packet *packet,
 	list_add_tail(&packet->node, &medium->lane);
 }
 
-/* Arrives at @due, whatever happens to others. */
+/* Deliver at @due, regardless of other packets. */
 static void put_late(struct sim_medium *medium, struct sim_packet *packet,
 		     u64 due)
 {
 	struct list_head *before;
 
 	packet->medium.due = due;
-	/* Without one that is due earlier, "before" is the list's head. */
+	/* If none is due earlier, "before" is the list's head. */
 	list_for_each_prev(before, &medium->late)
 		if (list_entry(before, struct sim_packet, node)->medium.due <=
 		    due)
@@ -75,7 +75,7 @@ static void put_late(struct sim_medium *medium, struct sim_packet *packet,
 	list_add(&packet->node, before);
 }
 
-/* Arrives after @behind packets that were sent later, or at @due. */
+/* Deliver after @behind packets that were sent later, or soon after @due. */
 static void put_behind(struct sim_medium *medium, struct sim_packet *packet,
 		       u32 behind, u64 due)
 {
@@ -84,7 +84,7 @@ static void put_behind(struct sim_medium *medium, struct sim_packet *packet,
 	list_add_tail(&packet->node, &medium->overtaken);
 }
 
-/* Copies arrive right after the packet, or @delay_ns later if that is given. */
+/* Copies arrive with the packet, or @delay_ns later if that is not 0. */
 static void put_copies(struct sim_medium *medium, struct sim_packet *packet,
 		       u32 copies, u64 due, u64 delay_ns)
 {
@@ -108,8 +108,8 @@ static void put_copies(struct sim_medium *medium, struct sim_packet *packet,
 }
 
 /*
- * What chance delays stays in order, as it does on a slow path; a rule delays
- * just the packets, or the copies, that it means.
+ * Random delays keep the order, as a slow path does; the delay of a rule applies to the
+ * packet, or its copies, only.
  */
 static void put(struct sim_medium *medium, struct sim_packet *packet,
 		const struct sim_verdict *verdict)
@@ -178,7 +178,7 @@ static void judge_what_was_sent(struct sim_medium *medium)
 	}
 }
 
-/* Those that are overtaken learn that @packet passes. */
+/* Packets that wait to be overtaken count @packet if it was sent later. */
 static void pass(struct sim_medium *medium, const struct sim_packet *packet)
 {
 	struct sim_packet *other;
@@ -197,7 +197,7 @@ static struct sim_packet *take(struct sim_medium *medium,
 	return packet;
 }
 
-/* The packet that arrives next, if its time has come. */
+/* The next packet to deliver, if it is due. */
 static struct sim_packet *take_next(struct sim_medium *medium, u64 now)
 {
 	struct sim_packet *packet, *late;
@@ -215,7 +215,7 @@ static struct sim_packet *take_next(struct sim_medium *medium, u64 now)
 	return NULL;
 }
 
-/* When to look again; U64_MAX if nothing waits. */
+/* When the next packet is due; U64_MAX if there is none. */
 static u64 next_due(struct sim_medium *medium)
 {
 	const struct sim_packet *packet;
@@ -266,15 +266,15 @@ static enum hrtimer_restart medium_timer(struct hrtimer *timer)
 }
 
 /**
- * sim_medium_init() - set a medium up
- * @medium: to be set up
+ * sim_medium_init() - set up a medium
+ * @medium: the medium
  * @direction: of the packets, seen from the port
  * @deliver: takes over each packet that arrives; called in process context,
- *	without any lock, by one at a time
- * @ctx: its argument
+ *	without any lock, one call at a time
+ * @ctx: argument of @deliver
  *
  * Context: process.
- * Return: 0, or -ENOMEM and nothing has to be undone.
+ * Return: 0, or -ENOMEM; nothing has to be undone then.
  */
 int sim_medium_init(struct sim_medium *medium, enum sim_direction direction,
 		    void (*deliver)(void *ctx, struct sim_packet *packet),
@@ -301,11 +301,12 @@ int sim_medium_init(struct sim_medium *medium, enum sim_direction direction,
 EXPORT_SYMBOL_IF_KUNIT(sim_medium_init);
 
 /**
- * sim_medium_exit() - stop, and free what is on the way
- * @medium: that was set up; its files in debugfs have gone. Nothing is
- *	delivered any more when this returns
+ * sim_medium_exit() - stop a medium, and free the packets in it
+ * @medium: the medium, whose files in debugfs were removed
  *
- * Context: process, may wait for a delivery.
+ * Nothing is delivered after this returns.
+ *
+ * Context: process; may wait for a delivery.
  */
 void sim_medium_exit(struct sim_medium *medium)
 {
@@ -313,11 +314,11 @@ void sim_medium_exit(struct sim_medium *medium)
 	/* Pairs with medium_work(). */
 	WRITE_ONCE(medium->dead, true);
 	spin_unlock_irq(&medium->lock);
-	/* Only the timer can queue the work from here on, ... */
+	/* From here on, only the timer queues the work; */
 	cancel_work_sync(&medium->work);
-	/* ... and nobody the timer, ... */
+	/* and now nothing starts the timer, */
 	hrtimer_cancel(&medium->timer);
-	/* ... so that this was the last one. */
+	/* so this is the last run of the work. */
 	cancel_work_sync(&medium->work);
 	free_list(&medium->in);
 	free_list(&medium->lane);
@@ -330,10 +331,10 @@ EXPORT_SYMBOL_IF_KUNIT(sim_medium_exit);
 
 /**
  * sim_medium_send() - send a packet
- * @medium: through which
- * @packet: taken over
+ * @medium: the medium
+ * @packet: the packet, which passes to this function
  *
- * Context: any, under any lock that delivering does not want to have free.
+ * Context: any, also with locks held that delivery does not take.
  */
 void sim_medium_send(struct sim_medium *medium, struct sim_packet *packet)
 {
@@ -353,15 +354,15 @@ void sim_medium_send(struct sim_medium *medium, struct sim_packet *packet)
 EXPORT_SYMBOL_IF_KUNIT(sim_medium_send);
 
 /**
- * sim_medium_is_idle() - can a packet be delivered without the medium?
- * @medium: that one would be sent through
+ * sim_medium_is_idle() - check whether a packet may bypass the medium
+ * @medium: the medium
  *
  * Context: any.
- * Return: true if nothing would happen to it, and it would overtake none.
+ * Return: true if the medium has neither faults nor packets.
  */
 bool sim_medium_is_idle(struct sim_medium *medium)
 {
-	/* Pairs with medium_work(): the last one has been delivered. */
+	/* Pairs with medium_work(): the last packet has been delivered. */
 	return !atomic_read_acquire(&medium->inside) &&
 	       sim_rules_are_none(medium->rules) &&
 	       !sim_random_is_on(&medium->random);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a port sends goes through its medium: the rules and chance decide what
- * becomes of each packet, then it is captured, and then delivered, now or
- * later. Without rules and chance all packets arrive at once and in order.
- * There is another one for what a raw port sends in.
+ * Packets that a port sends pass its medium: rules and random faults decide about each
+ * packet, then it is captured, then delivered, now or later. Without rules and random
+ * faults, packets are delivered at once and in order. A second medium is for packets
+ * that a program writes to the port.
  */
 #ifndef SIM_MEDIUM_H
 #define SIM_MEDIUM_H
@@ -35,23 +35,23 @@ enum sim_medium_count {
 };
 
 /**
- * struct sim_medium - the way from a port to its far end, or back
+ * struct sim_medium - the path from a port to its far end, or back
  * @direction: seen from the port
  * @deliver: takes each packet that arrives; called by @work without any lock
- * @ctx: its argument
+ * @ctx: argument of @deliver
  * @rules: decide first
- * @random: decides about what no rule has decided
+ * @random: decides about packets that no rule has decided about
  * @inside: packets that were sent, and not yet delivered or lost
  * @lock: a leaf, hard irqs off; protects @in and @dead
- * @in: sent, and not judged yet
- * @dead: nothing is taken any more
- * @work: judges, and delivers what is due; owns all below
+ * @in: packets that were sent and not judged yet
+ * @dead: no packet is taken any more
+ * @work: judges packets, and delivers those that are due; owns all below
  * @timer: queues @work when the next packet is due
- * @seq: of the packet that was judged last
+ * @seq: number of the packet that was judged last
  * @lane_due: when the last packet of @lane is due
  * @lane: packets in order, each due no earlier than the one before
- * @late: those that a rule delays, by when they are due
- * @overtaken: those that wait for others to pass
+ * @late: packets that a rule delays, sorted by when they are due
+ * @overtaken: packets that wait to be overtaken
  * @counts: see enum sim_medium_count
  */
 struct sim_medium {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The files of a medium in its port's folder in debugfs, or, of what comes in,
- * in the folder "in" there: rules, random, seed can be written and read, medium
+ * The files of a medium in its port's directory in debugfs, or, for the direction "in",
+ * in the directory "in" there: rules, random and seed can be written and read, medium
  * has the counters.
  */
 #include "sim_medium_debugfs.h"
@@ -42,7 +42,7 @@ static int rules_line(struct sim_medium *medium, char *line)
 	return sim_rules_add(medium->rules, line);
 }
 
-/* Each line, until there is one that is no good. */
+/* Apply each line, up to the first one that fails. */
 static int rules_store(struct sim_medium *medium, char *text)
 {
 	char *line;
@@ -147,9 +147,9 @@ MEDIUM_FILE(random);
 MEDIUM_FILE(seed);
 
 /**
- * sim_medium_debugfs() - make the files of a medium
+ * sim_medium_debugfs() - create the files of a medium
  * @medium: the medium
- * @dir: the port's folder; the caller removes it, and all that is in it, before
+ * @dir: the port's directory; the caller removes it, and all that is in it, before
  *	sim_medium_exit()
  *
  * Context: process.

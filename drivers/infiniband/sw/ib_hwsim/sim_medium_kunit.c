@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The medium: in what order and when packets arrive, and that none stays. */
+/* The medium: order and times of deliveries, and that no packet is leaked. */
 #include "sim_medium.h"
 
 #include <asm/unaligned.h>
@@ -17,14 +17,14 @@
 #define MS		NSEC_PER_MSEC
 
 /**
- * struct medium_env - a medium and who is at its end
+ * struct medium_env - a medium and the packets that it has delivered
  * @medium: under test
  * @begin: when the test began
- * @arrived: how many packets have arrived
+ * @arrived: number of packets that have arrived
  * @id: of each, the lower half of its TID
- * @at: when, in ns since @begin
- * @inside: deliver is being called
- * @mistakes: how often that was so when it was called
+ * @at: of each, when it arrived, in ns since @begin
+ * @inside: calls of deliver() in progress
+ * @mistakes: calls of deliver() while another was in progress
  */
 struct medium_env {
 	struct sim_medium medium;
@@ -110,7 +110,7 @@ static void send_range(struct kunit *test, u32 from, u32 to)
 		send(test, from);
 }
 
-/* Until that many have arrived. */
+/* Wait until that many have arrived. */
 static void wait_for(struct kunit *test, u32 arrived)
 {
 	struct medium_env *env = test->priv;
@@ -122,7 +122,7 @@ static void wait_for(struct kunit *test, u32 arrived)
 		usleep_range(500, 1000);
 }
 
-/* Until that many were sent, and are no longer on the way. */
+/* Wait until that many were sent, and the medium is empty. */
 static void wait_until_empty(struct kunit *test, u32 sent)
 {
 	struct medium_env *env = test->priv;
@@ -133,7 +133,7 @@ static void wait_until_empty(struct kunit *test, u32 sent)
 		usleep_range(500, 1000);
 }
 
-/* These have arrived, in this order, and no others; 0 ends the list. */
+/* Exactly these have arrived, in this order; 0 ends the list. */
 static void expect(struct kunit *test, const u32 *ids)
 {
 	struct medium_env *env = test->priv;
@@ -212,7 +212,7 @@ static void medium_reorder(struct kunit *test)
 	KUNIT_EXPECT_LT(test, env->at[7], 90ULL * MS);
 }
 
-/* Two in a row; what is overtaken overtakes nobody by that. */
+/* Two in a row: a packet that is reordered does not overtake another one. */
 static void medium_reorder_two(struct kunit *test)
 {
 	rule(test, "count=2 action=reorder");
@@ -231,7 +231,7 @@ static void medium_reorder_last(struct kunit *test)
 	KUNIT_EXPECT_LT(test, env->at[2], 5000ULL * MS);
 }
 
-/* What is sent before, and comes later, is not one that overtakes. */
+/* A packet that was sent before and arrives later does not count as overtaking. */
 static void medium_reorder_and_delay(struct kunit *test)
 {
 	rule(test, "nth=1 action=delay ms=30");
@@ -247,14 +247,14 @@ static void medium_mutate(struct kunit *test)
 	EXPECT(test, 1, 77, 3);
 }
 
-/* Chance delays all, and all keep their order. */
+/* Random delays keep the order. */
 static void medium_random_delay(struct kunit *test)
 {
 	struct medium_env *env = test->priv;
 	u32 i;
 
 	chance(test, "delay=20ms jitter=20ms seed=1");
-	/* A rule that takes one out of that does not let it overtake. */
+	/* A packet that a rule excepts from the delay does not overtake either. */
 	rule(test, "nth=50 action=pass");
 	send_range(test, 1, 200);
 	wait_for(test, 200);
@@ -264,7 +264,7 @@ static void medium_random_delay(struct kunit *test)
 	KUNIT_EXPECT_GE(test, env->at[0], 20ULL * MS);
 }
 
-/* Whatever chance does, what is not lost arrives. */
+/* Whatever random faults do, a packet that is not lost arrives. */
 static void medium_random_all(struct kunit *test)
 {
 	struct medium_env *env = test->priv;
@@ -281,7 +281,7 @@ static void medium_random_all(struct kunit *test)
 	KUNIT_EXPECT_GT(test, random->reordered, 100ULL);
 }
 
-/* What waits when the medium goes is freed; kmemleak sees to that. */
+/* Packets in a medium that is stopped are freed; kmemleak checks that. */
 static void medium_exit_waiting(struct kunit *test)
 {
 	rule(test, "nth=1 action=delay ms=60000");
@@ -334,7 +334,7 @@ static void medium_senders(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)(THREADS * EACH), env->arrived);
 }
 
-/* Rules and chance come and go under the packets; the sums still are right. */
+/* Rules and random faults change while packets pass; the counters add up. */
 static void medium_changes(struct kunit *test)
 {
 	struct task_struct *thread[THREADS];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * One MAD on its way between two ports, with its addressing. Everything that a
- * sender says about a MAD is here by value, so that a packet outlives its
- * sender, its address handle and its port.
+ * One MAD between two ports, with its addressing. Everything is held by value, so a
+ * packet may outlive its sender, its address handle and its port.
  *
- * A packet has one owner at a time; who takes one takes over to free it.
+ * A packet has one owner at a time. A function that takes over a packet has to free it.
  */
 #ifndef SIM_PACKET_H
 #define SIM_PACKET_H
@@ -21,11 +20,11 @@
 
 /**
  * struct sim_packet - one MAD and its addressing
- * @node: for the list of who owns it
- * @medium: for the medium it is in, see sim_medium.c
- * @device: number of the device that sent it (or got it from a raw port)
+ * @node: for a list of its owner
+ * @medium: for the medium that it is in, see sim_medium.c
+ * @device: number of the device that sent it, or received it from a program
  * @port: its port
- * @flags: IB_HWSIM_GRH: @grh counts
+ * @flags: IB_HWSIM_GRH: @grh is valid
  * @slid: source LID, path bits included
  * @dlid: destination LID
  * @src_qp: number of the sending QP
@@ -62,7 +61,7 @@ struct sim_packet {
 };
 
 /**
- * sim_packet_alloc() - make a packet, all of it zero
+ * sim_packet_alloc() - allocate a packet of zeros
  * @gfp: how to allocate
  * @len: bytes of its MAD
  *
@@ -84,12 +83,12 @@ static inline struct sim_packet *sim_packet_alloc(gfp_t gfp, u32 len)
 }
 
 /**
- * sim_packet_dup() - make another like it
- * @packet: the one to copy
+ * sim_packet_dup() - copy a packet
+ * @packet: the packet
  * @gfp: how to allocate
  *
  * Context: as @gfp allows.
- * Return: the copy, which the caller owns and no list has, or NULL.
+ * Return: the copy, which the caller owns and which is in no list, or NULL.
  */
 static inline struct sim_packet *sim_packet_dup(const struct sim_packet *packet,
 						gfp_t gfp)
@@ -103,8 +102,8 @@ static inline struct sim_packet *sim_packet_dup(const struct sim_packet *packet,
 }
 
 /**
- * sim_packet_free() - free a packet that no list has
- * @packet: the packet, or NULL
+ * sim_packet_free() - free a packet
+ * @packet: the packet, which is in no list, or NULL
  *
  * Context: any.
  */

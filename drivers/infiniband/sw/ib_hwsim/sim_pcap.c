@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A packet as a frame of an InfiniBand link: LRH, GRH, BTH, DETH, MAD and both
- * CRCs (IBA 7.7, 8.3, 9.2, 9.3.3, 7.8), and what a pcap or pcapng file puts
- * around it. Both have records of ERF, type 21, as Wireshark 4.0 does not
- * know LINKTYPE_INFINIBAND. Pure.
+ * CRCs (IBA 7.7, 8.3, 9.2, 9.3.3, 7.8), and what a pcap or pcapng file puts around it.
+ * Both use records of ERF type 21, as Wireshark 4.0 does not know LINKTYPE_INFINIBAND.
+ * Self-contained.
  */
 #include "sim_pcap.h"
 
@@ -45,7 +45,7 @@ static u8 *put_lrh(const struct sim_packet *packet, u32 words, u8 *at)
 	return at + LRH_LEN;
 }
 
-/* The sender's own, with what only the port that sends it knows. */
+/* The sender's GRH, with the fields that its port fills in. */
 static u8 *put_grh(const struct sim_packet *packet, u32 payload, u8 *at)
 {
 	if (!(packet->flags & IB_HWSIM_GRH))
@@ -73,7 +73,7 @@ static u8 *put_deth(const struct sim_packet *packet, u8 *at)
 	return at + DETH_LEN;
 }
 
-/* Over all, with ones where a switch or router may write (IBA 7.8.1). */
+/* Over the frame, with ones where a switch or router may write (IBA 7.8.1). */
 static u32 icrc(const struct sim_packet *packet, const u8 *frame, u32 len)
 {
 	u8 head[LRH_LEN + SIM_GRH_LEN + BTH_LEN];
@@ -112,7 +112,7 @@ static u16 vcrc(const u8 *frame, u32 len)
 }
 
 /**
- * sim_frame() - a packet as it stands on the cable
+ * sim_frame() - make the frame of a packet
  * @packet: the packet
  * @frame: at least SIM_FRAME_MAX bytes to write to
  *
@@ -142,7 +142,7 @@ u32 sim_frame(const struct sim_packet *packet, u8 *frame)
 }
 EXPORT_SYMBOL_IF_KUNIT(sim_frame);
 
-/* Both kinds of file are in the byte order of who writes them. */
+/* Both formats are in the byte order of the writer. */
 static u8 *put_u32(u8 *at, u32 value)
 {
 	memcpy(at, &value, sizeof(value));
@@ -155,14 +155,14 @@ static u8 *put_u16(u8 *at, u16 value)
 	return at + sizeof(value);
 }
 
-/* Fill up to a multiple of 4 what has @len bytes. */
+/* Pad @len bytes to a multiple of 4. */
 static u8 *put_padding(u8 *at, u32 len)
 {
 	memset(at, 0, -len & 3);
 	return at + (-len & 3);
 }
 
-/* Time in units of 2^-32 s, the one number there that is little endian. */
+/* The time, in units of 2^-32 s, is the only little endian number of ERF. */
 static u8 *put_erf(u8 *at, const u8 *frame, u32 len, u64 time)
 {
 	u32 ns;
@@ -180,7 +180,7 @@ static u8 *put_erf(u8 *at, const u8 *frame, u32 len, u64 time)
 }
 
 /**
- * sim_pcap_head() - the beginning of a pcap file
+ * sim_pcap_head() - make the head of a pcap file
  * @to: at least SIM_BLOCK_MAX bytes to write to, as for all of these
  *
  * Context: any.
@@ -201,7 +201,7 @@ u32 sim_pcap_head(u8 *to)
 }
 
 /**
- * sim_pcap_packet() - a packet in a pcap file
+ * sim_pcap_packet() - make the record of a packet in a pcap file
  * @frame: its frame
  * @len: bytes of that
  * @time: in ns since 1970
@@ -247,7 +247,7 @@ static u8 *put_option(u8 *at, u16 code, const void *data, u16 len)
 }
 
 /**
- * sim_pcapng_head() - the beginning of a pcapng file
+ * sim_pcapng_head() - make the head of a pcapng file
  * @to: to write to
  *
  * Context: any.
@@ -267,8 +267,8 @@ u32 sim_pcapng_head(u8 *to)
 }
 
 /**
- * sim_pcapng_interface() - where packets were seen; they number from 0
- * @name: its name, not longer than 63
+ * sim_pcapng_interface() - make the block of an interface; they count from 0
+ * @name: its name, of up to 63 bytes
  * @to: to write to
  *
  * Context: any.
@@ -289,13 +289,13 @@ u32 sim_pcapng_interface(const char *name, u8 *to)
 }
 
 /**
- * sim_pcapng_packet() - a packet in a pcapng file
- * @interface: where it was seen
+ * sim_pcapng_packet() - make the block of a packet in a pcapng file
+ * @interface: the interface on which it was seen
  * @frame: its frame
  * @len: bytes of that
  * @time: in ns since 1970
- * @out: it was sent from there
- * @comment: what is said of it, or empty; not longer than 127
+ * @out: the interface sent it
+ * @comment: a comment of up to 127 bytes, or empty
  * @to: to write to
  *
  * Context: any.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Packets as they would stand on a cable, and the files that Wireshark reads.
+ * Packets as frames of a link, and files that Wireshark reads.
  */
 #ifndef SIM_PCAP_H
 #define SIM_PCAP_H
@@ -10,7 +10,7 @@
 
 /* LRH, GRH, BTH, DETH, MAD, padding, ICRC, VCRC */
 #define SIM_FRAME_MAX	(8 + 40 + 12 + 8 + IB_HWSIM_MAX_MAD + 3 + 4 + 2)
-/* What a file has around a frame: block, ERF, flags, comment, end. */
+/* With what a file puts around a frame: block, ERF, flags, comment, end. */
 #define SIM_BLOCK_MAX	(SIM_FRAME_MAX + 256)
 
 u32 sim_frame(const struct sim_packet *packet, u8 *frame);

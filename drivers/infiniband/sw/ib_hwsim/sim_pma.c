@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The performance management agent: PortCounters, of packets that the port has
- * sent and received. Errors of a link that is none are always 0.
+ * The performance management agent: PortCounters of packets that the port has sent and
+ * received. Counters of link errors are always 0.
  */
 #include "sim_pma.h"
 
@@ -13,7 +13,7 @@
 #define PMA_STATUS_BAD_VALUE	cpu_to_be16(0x001c)
 #define PMA_ALL_PORTS		0xff
 
-/* ClassPortInfo (IBA 13.4.8.1), what comes before the redirection. */
+/* ClassPortInfo (IBA 13.4.8.1), up to the redirection. */
 struct sim_class_port_info {
 	u8 base_version;
 	u8 class_version;
@@ -26,7 +26,7 @@ static u64 get(struct sim_port *port, enum sim_count what)
 	return atomic64_read(&port->counts[what]);
 }
 
-/* Without the extended ones, counters stop at their maximum (IBA 16.1.3.5). */
+/* The counters that are not extended stop at their maximum (IBA 16.1.3.5). */
 static __be32 get32(struct sim_port *port, enum sim_count what, u32 unit)
 {
 	return cpu_to_be32(min_t(u64, get(port, what) / unit, U32_MAX));
@@ -49,13 +49,13 @@ static __be16 class_port_info(struct sim_port *port, u8 *data, bool set)
 
 static bool selects(struct sim_port *port, const u8 *data)
 {
-	/* The same place in PortCounters and PortCountersExtended. */
+	/* At the same offset in PortCounters and PortCountersExtended. */
 	u8 select = ((const struct ib_pma_portcounters *)data)->port_select;
 
 	return select == port->num || select == PMA_ALL_PORTS;
 }
 
-/* Counts of what is selected begin anew; the two masks say it alike. */
+/* Reset the selected counters; the bits of the two masks differ. */
 static void reset(struct sim_port *port, bool tx_bytes, bool rx_bytes,
 		  bool tx_packets, bool rx_packets)
 {
@@ -124,12 +124,12 @@ static __be16 port_counters_ext(struct sim_port *port, u8 *data, bool set)
 
 /**
  * sim_pma_answer() - answer a MAD of performance management
- * @port: who is asked
+ * @port: the port that is asked
  * @in: the MAD
- * @out: gets the answer
+ * @out: filled in: the response
  *
  * Context: any.
- * Return: false if this is no Get or Set.
+ * Return: false if it is not a Get or Set.
  */
 bool sim_pma_answer(struct sim_port *port, const struct ib_mad *in,
 		    struct ib_mad *out)

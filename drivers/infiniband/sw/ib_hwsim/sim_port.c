@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A port: what it counts, and what it reports to ib_core. How packets pass it is
- * in sim_link.c.
+ * A port: its counters, and its events for ib_core. How it sends and receives is in
+ * sim_link.c.
  *
- * Lock: sim->event_lock keeps events from a device that is going away.
+ * Lock: sim->event_lock: no event is dispatched while the device is unregistered.
  */
 #include "sim_port.h"
 
@@ -29,7 +29,7 @@ static const char * const count_names[SIM_COUNTS] = {
 };
 
 /**
- * sim_count_name() - what a counter is called
+ * sim_count_name() - get the name of a counter
  * @what: the counter
  *
  * Context: any.
@@ -41,7 +41,7 @@ const char *sim_count_name(enum sim_count what)
 }
 
 /**
- * sim_dev_port() - find a port
+ * sim_dev_port() - look up a port
  * @sim: the device
  * @num: number of the port: 0 on a switch, from 1 on an HCA
  *
@@ -58,9 +58,9 @@ struct sim_port *sim_dev_port(struct sim_dev *sim, u32 num)
 }
 
 /**
- * sim_port_init() - set up a port that nobody uses yet
- * @port: the port
- * @sim: its device, whose config is there
+ * sim_port_init() - set up a port
+ * @port: the port, which nobody uses yet
+ * @sim: its device, whose config is set
  * @num: its number
  *
  * Context: process.
@@ -77,9 +77,9 @@ void sim_port_init(struct sim_port *port, struct sim_dev *sim, u32 num)
 }
 
 /**
- * sim_port_show_counts() - one line for each counter
+ * sim_port_show_counts() - print one line for each counter
  * @port: the port
- * @seq: where to
+ * @seq: the file
  *
  * Context: process.
  */
@@ -93,9 +93,9 @@ void sim_port_show_counts(struct sim_port *port, struct seq_file *seq)
 }
 
 /**
- * sim_port_event() - tell ib_core of something, unless the device is going away
- * @port: where it happened
- * @type: what
+ * sim_port_event() - dispatch an event, unless the device is being removed
+ * @port: its port
+ * @type: the event
  *
  * Context: any.
  */
@@ -116,9 +116,9 @@ void sim_port_event(struct sim_port *port, enum ib_event_type type)
 }
 
 /**
- * sim_port_changed() - tell ib_core that attributes are others now
- * @port: whose
- * @change: what differs
+ * sim_port_changed() - dispatch the events of changed attributes
+ * @port: the port
+ * @change: what has changed
  *
  * Context: any.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A port: what it counts, and what it reports to ib_core. */
+/* A port: its counters, and its events for ib_core. */
 #ifndef SIM_PORT_H
 #define SIM_PORT_H
 

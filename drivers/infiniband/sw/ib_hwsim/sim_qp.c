@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * QP0 and QP1: their life and states, receives, and completions. What a send
- * does before its completion is in sim_send.c.
+ * QP0 and QP1: their life and states, receives, and completions. What a send does
+ * before its completion is in sim_send.c.
  *
- * Locks: qp->lock protects state and queues. port->qp_lock, taken before it,
- * keeps a QP that is found by its port alive; a caller from ib_core needs it
- * not, as ib_core destroys no QP that it uses. Completions are announced
- * without qp->lock, since who hears of one may post at once.
+ * Locks: qp->lock protects state and queues. port->qp_lock, taken before it, keeps a
+ * QP alive that was found by its port; verbs do not need it, as ib_core does not
+ * destroy a QP that it uses. Notifications are sent without qp->lock, since the
+ * completion handler may post.
  */
 #include "sim_qp.h"
 
@@ -136,10 +136,10 @@ err_free_rq:
 }
 
 /*
- * ib_core of 6.1 has ib_mad_port_close() destroy the QPs of a port while
- * ib_mad_recv_done() may be at work with one, which would post to freed memory.
- * With hardware that hardly ever happens, here it soon does. Who begins later
- * sees that the port is closed.
+ * In ib_core of 6.1, ib_mad_port_close() destroys the QPs of a port while
+ * ib_mad_recv_done() may be using one, which would then post to freed memory. With
+ * hardware that is rare, here it is not. An ib_mad_recv_done() that starts later sees
+ * that the port is closed.
  */
 static void wait_for_completions(struct ib_cq *ibcq)
 {
@@ -153,7 +153,7 @@ int sim_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct sim_qp *qp = to_sim_qp(ibqp);
 	unsigned long flags;
 
-	/* After this nobody receives with it, nor releases what it holds. */
+	/* After this, no packet is received with it, and no completion released. */
 	spin_lock_irqsave(&qp->port->qp_lock, flags);
 	qp->port->qp[ibqp->qp_num] = NULL;
 	spin_unlock_irqrestore(&qp->port->qp_lock, flags);
@@ -164,7 +164,7 @@ int sim_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-/* Completes all that was posted, the sends in order. */
+/* Complete all work requests with an error, the sends in order. */
 static void flush_locked(struct sim_qp *qp)
 {
 	struct sim_wqe wqe;
@@ -243,7 +243,7 @@ static int post_recv(struct sim_qp *qp, const struct ib_recv_wr *wr)
 	unsigned long flags;
 	int ret = 0;
 
-	/* The virtual address: there is no DMA device, see ib_register_device. */
+	/* A virtual address: there is no DMA device, see ib_register_device. */
 	if (wr->num_sge == 1) {
 		wqe.buffer = (void *)(uintptr_t)wr->sg_list->addr;
 		wqe.len = wr->sg_list->length;
@@ -276,7 +276,7 @@ int sim_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			break;
 		}
 	}
-	/* Only what was flushed. */
+	/* For receives that were flushed. */
 	sim_cq_notify(to_sim_cq(ibqp->recv_cq));
 	return ret;
 }
@@ -297,7 +297,7 @@ static void fill_wc(struct sim_qp *qp, const struct sim_packet *packet,
 		.wc_flags = packet->flags & IB_HWSIM_GRH ? IB_WC_GRH : 0,
 		.pkey_index = pkey_index,
 		.sl = packet->sl,
-		/* Of a switch, the port through which an SMP came in. */
+		/* For a switch, the port on which an SMP arrived. */
 		.port_num = qp->port->num ?: 1,
 	};
 	if (packet->dlid < SIM_LID_MULTICAST)
@@ -321,7 +321,7 @@ static enum sim_count receive_locked(struct sim_qp *qp,
 		return SIM_RX_TOO_LONG;
 
 	queue_get(&qp->rq, &wqe);
-	/* Without a GRH its place keeps what it had, as with hardware. */
+	/* Without a GRH, its bytes in the buffer stay as they are, as with hardware. */
 	if (packet->flags & IB_HWSIM_GRH)
 		memcpy(wqe.buffer, packet->grh, SIM_GRH_LEN);
 	memcpy(wqe.buffer + SIM_GRH_LEN, packet->mad, packet->len);
@@ -334,11 +334,11 @@ static enum sim_count receive_locked(struct sim_qp *qp,
 /**
  * sim_qp_receive() - receive a packet, if there is a buffer for it
  * @qp: the QP
- * @packet: the packet, which stays the caller's
- * @pkey_index: where its P_Key is in the port's table
+ * @packet: the packet, which the caller still owns
+ * @pkey_index: index of its P_Key in the port's table
  *
  * Context: any; the caller holds port->qp_lock.
- * Return: what the port shall count.
+ * Return: what the port has to count.
  */
 enum sim_count sim_qp_receive(struct sim_qp *qp,
 			      const struct sim_packet *packet, u16 pkey_index)
@@ -359,15 +359,15 @@ enum sim_count sim_qp_receive(struct sim_qp *qp,
  * sim_qp_sent() - complete a send, or have its completion held
  * @qp: the QP
  * @wr_id: of the send
- * @signaled: its sender wants to know
- * @status: how it ended
+ * @signaled: its sender wants a completion
+ * @status: of the completion
  *
- * While the port's @hold is set, and as long as completions are held, so that
- * none overtakes another, they are. In a QP in error nothing is held: then
- * every send ends with IB_WC_WR_FLUSH_ERR.
+ * A completion is held if the port's @hold is set, or if others are held, so that none
+ * overtakes another. A QP in error holds none: each send ends with
+ * IB_WC_WR_FLUSH_ERR.
  *
  * Context: any.
- * Return: 0, with a packet to go out; 1, with none; or -errno: not sent.
+ * Return: 0: send the packet; 1: do not send it; or -errno: it was not posted.
  */
 int sim_qp_sent(struct sim_qp *qp, u64 wr_id, bool signaled,
 		enum ib_wc_status status)
@@ -384,7 +384,7 @@ int sim_qp_sent(struct sim_qp *qp, u64 wr_id, bool signaled,
 	} else if (qp->state != IB_QPS_RTS) {
 		ret = -EINVAL;
 	} else if (!signaled) {
-		/* Nobody is told. */
+		/* No completion. */
 	} else if (!READ_ONCE(qp->port->hold) && !qp->held.count) {
 		/* Pairs with sim_link_set_hold(), which then takes qp->lock. */
 		complete_send(qp, wr_id, status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* QP0 and QP1. */
+/* QP0 and QP1 of a port. */
 #ifndef SIM_QP_H
 #define SIM_QP_H
 
@@ -14,11 +14,11 @@ struct sim_packet;
 #define SIM_MAX_SGE	4
 
 /**
- * struct sim_wqe - a posted receive, or a send that waits to be completed
- * @wr_id: its owner's
- * @buffer: receive: where to
- * @len: receive: bytes there
- * @status: send: how it ended
+ * struct sim_wqe - a posted receive, or a send whose completion is held
+ * @wr_id: of the work request
+ * @buffer: receive: the buffer
+ * @len: receive: bytes of @buffer
+ * @status: send: status of its completion
  */
 struct sim_wqe {
 	u64 wr_id;
@@ -29,7 +29,7 @@ struct sim_wqe {
 
 /**
  * struct sim_queue - work requests, the oldest first
- * @ring: them
+ * @ring: the work requests
  * @size: of @ring; constant
  * @head: where the oldest one is
  * @count: how many there are
@@ -43,12 +43,12 @@ struct sim_queue {
 
 /**
  * struct sim_qp - QP0 or QP1 of a port
- * @ibqp: what ib_core knows
- * @port: where it is; constant
+ * @ibqp: the QP of ib_core
+ * @port: its port; constant
  * @lock: protects all below
  * @state: as set by modify_qp
- * @qkey: Q_Key of sends that ask for it
- * @signal_all: each send is completed; constant
+ * @qkey: Q_Key of sends that ask for the QP's own
+ * @signal_all: each send has a completion; constant
  * @rq: posted receives
  * @held: sends whose completion is held
  */

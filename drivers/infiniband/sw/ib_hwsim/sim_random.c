@@ -19,7 +19,7 @@
 #include <linux/time64.h>
 
 #define MILLION		1000000
-/* So that what is in flight stays bounded. */
+/* Bounds the packets in a medium. */
 #define DELAY_MAX_US	(60 * USEC_PER_SEC)
 
 /* "12.5%" as millionths. */
@@ -135,8 +135,8 @@ static void begin(struct sim_random *random)
 }
 
 /**
- * sim_random_init() - no random faults
- * @random: to be set up
+ * sim_random_init() - set up without random faults
+ * @random: the random faults
  *
  * Context: any.
  */
@@ -149,13 +149,13 @@ void sim_random_init(struct sim_random *random)
 EXPORT_SYMBOL_IF_KUNIT(sim_random_init);
 
 /**
- * sim_random_set() - take settings, and begin
- * @random: takes them
- * @line: the settings; those that are not there are off. Without a seed, one
- *	is chosen, and printed
+ * sim_random_set() - set the random faults, and restart the generator
+ * @random: the random faults
+ * @line: the settings; those that it does not name are off. Without a seed, one
+ *	is chosen and logged
  *
  * Context: process.
- * Return: 0, -EINVAL if these are no settings, -ENOMEM.
+ * Return: 0; -EINVAL if the line is not valid; -ENOMEM.
  */
 int sim_random_set(struct sim_random *random, const char *line)
 {
@@ -187,9 +187,9 @@ int sim_random_set(struct sim_random *random, const char *line)
 EXPORT_SYMBOL_IF_KUNIT(sim_random_set);
 
 /**
- * sim_random_reseed() - begin again, from another seed
- * @random: begins
- * @seed: the seed
+ * sim_random_reseed() - restart the generator
+ * @random: the random faults
+ * @seed: the new seed
  *
  * Context: any.
  */
@@ -205,8 +205,8 @@ void sim_random_reseed(struct sim_random *random, u32 seed)
 EXPORT_SYMBOL_IF_KUNIT(sim_random_reseed);
 
 /**
- * sim_random_seed() - the seed it began from
- * @random: began
+ * sim_random_seed() - get the seed
+ * @random: the random faults
  *
  * Context: any.
  * Return: the seed.
@@ -232,10 +232,10 @@ static void show_chance(struct seq_file *s, const char *name, u32 chance)
 
 /**
  * sim_random_show() - print the settings as sim_random_set() takes them
- * @random: the settings
- * @s: where to
+ * @random: the random faults
+ * @s: the file
  *
- * What has happened stands in a second line.
+ * A second line has the counters.
  * Context: process.
  * Return: 0.
  */
@@ -265,7 +265,7 @@ int sim_random_show(struct sim_random *random, struct seq_file *s)
 }
 EXPORT_SYMBOL_IF_KUNIT(sim_random_show);
 
-/* A number below @below, any of them as likely. */
+/* A uniformly distributed number below @below. */
 static u32 draw(struct sim_random *random, u32 below)
 {
 	return ((u64)prandom_u32_state(&random->state) * below) >> 32;
@@ -278,7 +278,7 @@ static void judge_locked(struct sim_random *random, struct sim_verdict *verdict)
 	u32 drop, dup, reorder, jitter;
 
 	lockdep_assert_held(&random->lock);
-	/* As many numbers for each packet, whatever becomes of it. */
+	/* Draw the same count of numbers for each packet, whatever happens to it. */
 	drop = draw(random, MILLION);
 	dup = draw(random, MILLION);
 	reorder = draw(random, MILLION);
@@ -301,11 +301,11 @@ static void judge_locked(struct sim_random *random, struct sim_verdict *verdict)
 }
 
 /**
- * sim_random_is_on() - can anything happen?
- * @random: the settings
+ * sim_random_is_on() - check whether a fault is possible
+ * @random: the random faults
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if it is.
  */
 bool sim_random_is_on(struct sim_random *random)
 {
@@ -314,9 +314,9 @@ bool sim_random_is_on(struct sim_random *random)
 }
 
 /**
- * sim_random_judge() - let chance decide of a packet
- * @random: the settings
- * @verdict: filled in: SIM_PASS if it is spared
+ * sim_random_judge() - decide about a packet at random
+ * @random: the random faults
+ * @verdict: filled in: SIM_PASS for no fault
  *
  * Context: any.
  */
@@ -325,7 +325,7 @@ void sim_random_judge(struct sim_random *random, struct sim_verdict *verdict)
 	unsigned long flags;
 
 	*verdict = (struct sim_verdict){ .action = SIM_PASS };
-	/* Most of the time there are none. */
+	/* The usual case. */
 	if (!sim_random_is_on(random))
 		return;
 	spin_lock_irqsave(&random->lock, flags);

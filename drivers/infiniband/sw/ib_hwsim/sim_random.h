@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Random faults: what no rule decides about can be lost, repeated, delayed or
- * overtaken by chance. The same seed and settings make the same decisions of
- * the first, second, ... packet.
+ * Random faults: packets that no rule has decided about are lost, duplicated, delayed
+ * or reordered at random. The same seed and settings make the same decision about the
+ * n-th packet.
  */
 #ifndef SIM_RANDOM_H
 #define SIM_RANDOM_H
@@ -16,13 +16,13 @@ struct seq_file;
 
 /**
  * struct sim_random_settings - what happens, and how often
- * @drop: chance to be lost, in millionths
- * @dup: to arrive twice
- * @reorder: to be overtaken
- * @behind: by how many
- * @delay_us: how long a packet takes
- * @jitter_us: it takes as much longer at most
- * @seed: where the generator begins
+ * @drop: probability of loss, in millionths
+ * @dup: probability of duplication
+ * @reorder: probability of reordering
+ * @behind: packets that overtake one that is reordered
+ * @delay_us: delay of each packet
+ * @jitter_us: maximum of the random additional delay
+ * @seed: seed of the generator
  */
 struct sim_random_settings {
 	u32 drop;
@@ -36,14 +36,14 @@ struct sim_random_settings {
 
 /**
  * struct sim_random - random faults of one medium
- * @lock: a leaf, taken in any context, for all that follows
- * @settings: in force
- * @on: there is something that can happen
+ * @lock: a leaf, taken in any context; protects all that follows
+ * @settings: the current settings
+ * @on: a fault is possible
  * @state: the generator
- * @judged: packets that it decided about
- * @dropped: of these
- * @duplicated: of these
- * @reordered: of these
+ * @judged: packets that it has decided about
+ * @dropped: those of them that were lost
+ * @duplicated: those that were duplicated
+ * @reordered: those that were reordered
  */
 struct sim_random {
 	spinlock_t lock;	/* all below */

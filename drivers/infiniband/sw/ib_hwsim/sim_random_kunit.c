@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Random faults: what can be set, how often things happen, and again. */
+/* Random faults: settings, frequencies, and repeatability. */
 #include "sim_random.h"
 
 #include <kunit/test.h>
@@ -23,7 +23,7 @@ static int random_env_init(struct kunit *test)
 /**
  * struct set_case - a line of settings
  * @line: as written
- * @want: what can be read then, or NULL if it is refused
+ * @want: as read after that, or NULL if the line is refused
  */
 struct set_case {
 	const char *line;
@@ -89,7 +89,7 @@ static void random_set(struct kunit *test)
 	char *text = sim_kunit_show(test, &s);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, text);
-	/* What is refused changes nothing. */
+	/* A line that is refused changes nothing. */
 	KUNIT_ASSERT_EQ(test, 0, sim_random_set(random, "drop=3% seed=9"));
 	KUNIT_EXPECT_EQ(test, c->want ? 0 : -EINVAL,
 			sim_random_set(random, c->line));
@@ -97,7 +97,7 @@ static void random_set(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, text, want);
 }
 
-/* All that was decided of PACKETS packets, as one number. */
+/* A hash of all decisions about PACKETS packets. */
 static u64 run(struct sim_random *random)
 {
 	struct sim_verdict v;
@@ -130,7 +130,7 @@ static void random_repeats(struct kunit *test)
 	KUNIT_EXPECT_NE(test, first, run(random));
 }
 
-/* One that was chosen does again what it did. */
+/* A seed that was chosen makes the same decisions again. */
 static void random_chosen_seed(struct kunit *test)
 {
 	struct sim_random *random = test->priv;
@@ -142,7 +142,7 @@ static void random_chosen_seed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, first, run(random));
 }
 
-/* A packet that is lost takes as many numbers as one that is not. */
+/* A packet that is lost draws as many numbers as one that is not. */
 static void random_independent(struct kunit *test)
 {
 	struct sim_random *random = test->priv;
@@ -213,7 +213,7 @@ static void random_extremes(struct kunit *test)
 	struct sim_verdict v;
 	int i;
 
-	/* Off from the beginning. */
+	/* Initially off. */
 	sim_random_judge(random, &v);
 	KUNIT_EXPECT_EQ(test, v.action, SIM_PASS);
 	KUNIT_EXPECT_EQ(test, random->judged, 0ULL);

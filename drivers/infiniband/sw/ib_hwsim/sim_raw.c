@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A program at the far end of a port: the queue of packets that it has to read,
- * and the link between its file and the port.
+ * A program at the far end of a port: the queue of packets for it to read, and the
+ * attachment of its file to the port.
  *
- * Locks: sim_raw_sem is held for reading while something is done with a file's
- * port, and for writing to attach and detach: so a port that is being detached
- * is in use by no file. For senders, port->far_lock keeps port->raw alive.
- * raw->lock protects the queue.
+ * Locks: sim_raw_sem is held for reading while a file's port is used, and for writing
+ * to attach and detach, so no file uses a port that is being detached. For senders,
+ * port->far_lock keeps port->raw alive. raw->lock protects the queue.
  */
 #include "sim_raw.h"
 
@@ -39,8 +38,8 @@ static bool queue_packet(struct sim_raw *raw, struct sim_packet *packet)
 }
 
 /**
- * sim_raw_deliver() - give a packet to the program at the far end
- * @port: what sent it
+ * sim_raw_deliver() - queue a packet for the program at the far end
+ * @port: the port that sent it
  * @packet: the packet; passes to this function if it returns true
  *
  * Context: any.
@@ -62,7 +61,7 @@ bool sim_raw_deliver(struct sim_port *port, struct sim_packet *packet)
 }
 
 /**
- * sim_raw_port_event() - tell the program that the port was changed by its host
+ * sim_raw_port_event() - tell the program that the host has changed the port
  * @port: the port
  *
  * Context: process.
@@ -101,7 +100,7 @@ static struct sim_packet *take_packet(struct sim_raw *raw, size_t max)
 }
 
 /**
- * sim_raw_readable() - would a read return at once?
+ * sim_raw_readable() - check whether a read would return at once
  * @raw: the file
  *
  * Context: any.
@@ -129,7 +128,7 @@ struct sim_packet *sim_raw_wait(struct sim_raw *raw, size_t max, bool nonblock)
 	int ret;
 
 	for (;;) {
-		/* Nothing is queued once it is dead: look in this order. */
+		/* Read dead first: nothing is queued once it is set. */
 		dead = READ_ONCE(raw->dead);
 		packet = take_packet(raw, max);
 		if (packet || dead)
@@ -144,9 +143,9 @@ struct sim_packet *sim_raw_wait(struct sim_raw *raw, size_t max, bool nonblock)
 }
 
 /**
- * sim_raw_attach() - put a file at the far end of a port
+ * sim_raw_attach() - attach a file to a port
  * @raw: the file
- * @port: the port, which cannot go away meanwhile: see sim_with_port()
+ * @port: the port, which is not removed meanwhile: see sim_with_port()
  *
  * Context: process.
  * Return: 0; -EISCONN if the file was attached before; -EBUSY if another file
@@ -173,9 +172,9 @@ int sim_raw_attach(struct sim_raw *raw, struct sim_port *port)
 }
 
 /**
- * sim_raw_with_port() - hand a packet to a function, with the file's port
+ * sim_raw_with_port() - call a function with the file's port and a packet
  * @raw: the file
- * @call: the function; the port cannot go away meanwhile
+ * @call: the function; the port is not removed meanwhile
  * @packet: the packet, which passes to @call if this returns 0
  *
  * Context: process.
@@ -204,15 +203,15 @@ static void detach_locked(struct sim_raw *raw)
 
 	lockdep_assert_held_write(&sim_raw_sem);
 	raw->port = NULL;
-	/* After this nobody queues a packet. */
+	/* After this, no packet is queued. */
 	spin_lock_irqsave(&port->far_lock, flags);
 	port->raw = NULL;
 	spin_unlock_irqrestore(&port->far_lock, flags);
 }
 
 /**
- * sim_raw_detach() - the port goes away
- * @port: the port, to which nobody can attach any more
+ * sim_raw_detach() - detach the file of a port that is removed
+ * @port: the port, which cannot be attached to any more
  *
  * Context: process.
  */
@@ -221,7 +220,7 @@ void sim_raw_detach(struct sim_port *port)
 	struct sim_raw *raw;
 
 	down_write(&sim_raw_sem);
-	/* It changes with sim_raw_sem held for writing only. */
+	/* It changes only while sim_raw_sem is held for writing. */
 	raw = port->raw;
 	if (raw) {
 		detach_locked(raw);
@@ -232,7 +231,7 @@ void sim_raw_detach(struct sim_port *port)
 }
 
 /**
- * sim_raw_new() - make a file that is attached to no port
+ * sim_raw_new() - allocate a file that is not attached
  *
  * Context: process.
  * Return: the file, which the caller owns, or NULL.

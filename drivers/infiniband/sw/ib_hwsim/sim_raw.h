@@ -13,12 +13,12 @@ struct sim_port;
 
 /**
  * struct sim_raw - an open file
- * @port: what it is attached to; protected by sim_raw_sem
+ * @port: the port that it is attached to; protected by sim_raw_sem
  * @lock: protects all below
  * @queue: packets to read
- * @count: how many
- * @dead: the port has gone away
- * @wait: for a packet, or @dead
+ * @count: how many they are
+ * @dead: the port was removed
+ * @wait: for a packet or @dead
  */
 struct sim_raw {
 	struct sim_port *port;

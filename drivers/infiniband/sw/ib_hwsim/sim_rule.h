@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * One rule, between the two files that know what is in it.
+ * One rule, as sim_rule_parse.c makes it and sim_rules.c applies it.
  */
 #ifndef SIM_RULE_H
 #define SIM_RULE_H
@@ -14,7 +14,7 @@
 /* The longest rule, in bytes. */
 #define SIM_RULE_LEN_MAX	512
 
-/* The numbers that a rule can give. */
+/* The numbers that a rule can have. */
 enum sim_arg {
 	SIM_ARG_NTH,
 	SIM_ARG_EVERY,
@@ -30,11 +30,11 @@ enum sim_arg {
 };
 
 /**
- * struct sim_condition - what a field has to be
- * @field: of the packet
- * @value: which it has to have, of the bits of @mask
- * @mask: bits that count
- * @negate: it must not have it; but it has to be there
+ * struct sim_condition - a condition on a field
+ * @field: the field
+ * @value: the value to compare with, in the bits of @mask
+ * @mask: bits to compare
+ * @negate: the packet must have the field, with another value
  */
 struct sim_condition {
 	const struct sim_field *field;
@@ -45,16 +45,16 @@ struct sim_condition {
 
 /**
  * struct sim_rule - what happens to which packets
- * @node: in the list; like @number, @matched and @hits under the list's lock
+ * @node: in the list; like @number, @matched and @hits protected by the list's lock
  * @number: counted from 1
- * @matched: packets that it was true of
- * @hits: those that it acted on
- * @conditions: how many there are
- * @condition: all have to hold
+ * @matched: packets for which all conditions were true
+ * @hits: packets on which the rule acted
+ * @conditions: entries of @condition
+ * @condition: all must be true
  * @action: what happens
- * @field: what SIM_MUTATE changes
+ * @field: the field that SIM_MUTATE changes
  * @given: the numbers that the line has, a mask of enum sim_arg
- * @arg: the numbers, or what they are when not given
+ * @arg: the numbers, or their defaults
  * @text: the line
  */
 struct sim_rule {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * From the line of a rule to the rule. A line is refused rather than guessed
- * at; pr_debug() has the reason.
+ * Parses a rule. A line that is not valid is refused; pr_debug() logs the reason.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": rule: " fmt
 
@@ -17,11 +16,11 @@
 #include <linux/string.h>
 
 /**
- * struct arg_spec - a number that a rule can give
+ * struct arg_spec - a number that a rule can have
  * @name: in the rule
  * @min: least value
- * @max: greatest
- * @otherwise: what it is when it is not given
+ * @max: greatest value
+ * @otherwise: its default
  */
 struct arg_spec {
 	const char *name;
@@ -43,15 +42,15 @@ static const struct arg_spec args[SIM_ARGS] = {
 	[SIM_ARG_ADD] = { "add", 0, U64_MAX },
 };
 
-/* What stands in every rule, if one likes. */
+/* Allowed in every rule. */
 #define ARGS_ALWAYS	(BIT(SIM_ARG_NTH) | BIT(SIM_ARG_EVERY) | \
 			 BIT(SIM_ARG_COUNT))
 
 /**
- * struct action_spec - what an action is told
- * @needs: numbers that have to be given
- * @takes: numbers that may be given too
- * @one_of: one of these has to be given, and not more
+ * struct action_spec - the numbers of an action
+ * @needs: required
+ * @takes: optional
+ * @one_of: exactly one of these is required
  */
 struct action_spec {
 	u32 needs;
@@ -215,7 +214,7 @@ static int parse_word(struct sim_rule *rule, char *word)
 	return -EINVAL;
 }
 
-/* Is there all that the action has to know, and nothing else? */
+/* Check that the rule has what its action needs, and nothing else. */
 static int check_rule(const struct sim_rule *rule)
 {
 	const struct action_spec *spec;
@@ -252,7 +251,7 @@ static int check_rule(const struct sim_rule *rule)
 	return 0;
 }
 
-/* Puts the words of @line into @text, with one blank between them. */
+/* Copy the words of @line to @text, with one blank between them. */
 static void copy_words(char *text, const char *line)
 {
 	bool blank = false;
@@ -287,7 +286,7 @@ static int parse_line(struct sim_rule *rule)
 
 /**
  * sim_rule_free() - free a rule
- * @rule: that no list has
+ * @rule: the rule, which is in no list
  *
  * Context: any.
  */
@@ -297,12 +296,12 @@ void sim_rule_free(struct sim_rule *rule)
 }
 
 /**
- * sim_rule_parse() - make a rule of a line
- * @line: the line; blanks at its ends do not count
+ * sim_rule_parse() - parse a rule
+ * @line: the line; blanks at its ends are ignored
  *
  * Context: process.
- * Return: the rule, which the caller owns, ERR_PTR(-EINVAL) if it is none, or
- * ERR_PTR(-ENOMEM).
+ * Return: the rule, which the caller owns; ERR_PTR(-EINVAL) if the line is not valid;
+ * or ERR_PTR(-ENOMEM).
  */
 struct sim_rule *sim_rule_parse(const char *line)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The list of rules, and what they make of a packet. How a rule is read from
- * its line is in sim_rule_parse.c; what then happens to the packet is not
- * decided here but in sim_medium.c, other than changes of its bytes.
+ * The list of rules, and what they decide about a packet. sim_rule_parse.c parses a
+ * rule. Changes of a packet's bytes are made here, everything else in sim_medium.c.
  *
- * Locking: sim_rules.lock, a leaf, taken in any context, for the list, the
- * numbers and the counters of the rules. What a rule says does not change.
+ * Locking: sim_rules.lock, a leaf, taken in any context, protects the list, the numbers
+ * and the counters of the rules. A rule itself is constant.
  */
 #include "sim_rules.h"
 
@@ -23,7 +22,7 @@
  * struct sim_rules - rules in order
  * @lock: see above
  * @list: of struct sim_rule
- * @added: how many there were since the list was last empty
+ * @added: rules added since the list was last empty
  */
 struct sim_rules {
 	spinlock_t lock;	/* see above */
@@ -32,7 +31,7 @@ struct sim_rules {
 };
 
 /**
- * sim_rules_new() - make an empty list of rules
+ * sim_rules_new() - allocate an empty list of rules
  *
  * Context: process.
  * Return: the list, which the caller owns, or NULL.
@@ -51,7 +50,7 @@ EXPORT_SYMBOL_IF_KUNIT(sim_rules_new);
 
 /**
  * sim_rules_free() - free a list of rules
- * @rules: that nobody else uses any more, or NULL
+ * @rules: the list, which nobody else uses, or NULL
  *
  * Context: process.
  */
@@ -65,12 +64,12 @@ void sim_rules_free(struct sim_rules *rules)
 EXPORT_SYMBOL_IF_KUNIT(sim_rules_free);
 
 /**
- * sim_rules_add() - add a rule after the others
+ * sim_rules_add() - append a rule
  * @rules: the list
  * @line: the rule
  *
  * Context: process.
- * Return: 0, -EINVAL if it is no rule, -ENOSPC if there are too many,
+ * Return: 0; -EINVAL if the rule is not valid; -ENOSPC if there are too many;
  * -ENOMEM.
  */
 int sim_rules_add(struct sim_rules *rules, const char *line)
@@ -97,10 +96,10 @@ int sim_rules_add(struct sim_rules *rules, const char *line)
 EXPORT_SYMBOL_IF_KUNIT(sim_rules_add);
 
 /**
- * sim_rules_are_none() - is there no rule?
+ * sim_rules_are_none() - check whether the list is empty
  * @rules: the list
  *
- * Context: any, under no lock: racing with a change is no harm.
+ * Context: any, without the lock: a race with a change is harmless.
  * Return: true if there is none.
  */
 bool sim_rules_are_none(struct sim_rules *rules)
@@ -109,7 +108,7 @@ bool sim_rules_are_none(struct sim_rules *rules)
 }
 
 /**
- * sim_rules_clear() - take all rules away
+ * sim_rules_clear() - remove all rules
  * @rules: the list
  *
  * Context: process.
@@ -132,7 +131,7 @@ EXPORT_SYMBOL_IF_KUNIT(sim_rules_clear);
 /**
  * sim_rules_show() - print the rules and their counters
  * @rules: the list
- * @s: where to
+ * @s: the file
  *
  * Context: process.
  * Return: 0.
@@ -173,7 +172,7 @@ static bool rule_matches(const struct sim_rule *rule,
 	return true;
 }
 
-/* Is this match, which has been counted, one that the rule acts on? */
+/* Does the rule act on this match, which was counted already? */
 static bool rule_is_due(const struct sim_rule *rule)
 {
 	const u64 *arg = rule->arg;
@@ -226,15 +225,15 @@ static void rule_act(const struct sim_rule *rule, struct sim_packet *packet,
 }
 
 /**
- * sim_rules_judge() - let the rules decide of a packet
+ * sim_rules_judge() - let the rules decide about a packet
  * @rules: the list
  * @packet: the packet, whose bytes may be changed
- * @verdict: filled in: SIM_PASS if no rule says otherwise
+ * @verdict: filled in: SIM_PASS if no rule decides otherwise
  *
- * All rules count a packet that they match, so that what is the n-th for one
- * does not depend on the others; the first one that is due decides.
+ * Each rule counts a packet that it matches, so that the n-th match of a rule does not
+ * depend on the others. The first rule that is due decides.
  * Context: any.
- * Return: true if a rule decided, though it be SIM_PASS.
+ * Return: true if a rule has decided, also for SIM_PASS.
  */
 bool sim_rules_judge(struct sim_rules *rules, struct sim_packet *packet,
 		     struct sim_verdict *verdict)
@@ -243,7 +242,7 @@ bool sim_rules_judge(struct sim_rules *rules, struct sim_packet *packet,
 	unsigned long flags;
 
 	*verdict = (struct sim_verdict){ .action = SIM_PASS };
-	/* Most of the time there are none. */
+	/* The usual case. */
 	if (sim_rules_are_none(rules))
 		return false;
 	spin_lock_irqsave(&rules->lock, flags);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Rules: what happens to which packets, on purpose and countably. See
- * README-faults.rst for how they are written.
+ * Rules: what happens to which packets. README-faults.rst has their syntax.
  */
 #ifndef SIM_RULES_H
 #define SIM_RULES_H

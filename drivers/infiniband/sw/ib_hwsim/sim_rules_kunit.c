@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Rules: what is one, which packets they act on, and what they say then. */
+/* Rules: valid and invalid ones, their matches, and their verdicts. */
 #include "sim_rules.h"
 
 #include <kunit/test.h>
@@ -118,7 +118,7 @@ static void rules_shown(struct kunit *test)
 			   "1 matched=0 hits=0: class=0x01 action=drop\n"
 			   "2 matched=5 hits=1: class=3 every=2 count=1 action=drop\n");
 
-	/* They number anew, and count anew. */
+	/* Their numbers and counters restart. */
 	sim_rules_clear(rules);
 	KUNIT_EXPECT_FALSE(test, sim_rules_judge(rules, packet, &verdict));
 	KUNIT_ASSERT_EQ(test, 0, sim_rules_add(rules, "action=pass"));
@@ -142,8 +142,8 @@ static void rules_bounded(struct kunit *test)
 
 /**
  * struct due_case - which matches a rule acts on
- * @rule: the rule, less its action
- * @due: of the 1st, 2nd, ... match: x if it does
+ * @rule: the rule without its action
+ * @due: one character for each match: x if the rule acts
  */
 struct due_case {
 	const char *rule;
@@ -191,7 +191,7 @@ static void rules_due(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, verdict.action,
 				acted ? SIM_DROP : SIM_PASS);
 		KUNIT_EXPECT_EQ(test, verdict.rule, (u32)acted);
-		/* What does not match does not count. */
+		/* Packets that do not match do not count. */
 		packet->mad[1] = 4;
 		KUNIT_EXPECT_FALSE(test, sim_rules_judge(rules, packet,
 							 &verdict));
@@ -199,7 +199,7 @@ static void rules_due(struct kunit *test)
 	}
 }
 
-/* Which rule decides, when more than one could. */
+/* Which rule decides if several match. */
 static void rules_order(struct kunit *test)
 {
 	struct sim_packet *packet = sim_kunit_test_packet(test);
@@ -210,7 +210,7 @@ static void rules_order(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, packet);
 	KUNIT_ASSERT_EQ(test, 0, sim_rules_add(rules, "nth=2 action=drop"));
-	/* Also counts what the first one decides about. */
+	/* It also counts packets that the first rule decides about. */
 	KUNIT_ASSERT_EQ(test, 0, sim_rules_add(rules, "nth=3 action=drop"));
 	KUNIT_ASSERT_EQ(test, 0, sim_rules_add(rules, "attr=0x35 action=pass"));
 	KUNIT_ASSERT_EQ(test, 0, sim_rules_add(rules, "action=drop"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Sends: of a work request a packet is made, all of it copied, so that the
- * send can be completed at once, or whenever it suits a test.
+ * Sends: a work request is copied to a packet, so the send can complete at once, or
+ * whenever a test wants it to.
  */
 #include "sim_send.h"
 
@@ -40,7 +40,7 @@ static void copy_mad(struct sim_packet *packet, const struct ib_send_wr *wr)
 	u32 at = 0;
 
 	for (sge = wr->sg_list; sge < wr->sg_list + wr->num_sge; sge++) {
-		/* The virtual address, as in post_recv(). */
+		/* A virtual address, as in post_recv(). */
 		memcpy(packet->mad + at, (void *)(uintptr_t)sge->addr,
 		       sge->length);
 		at += sge->length;
@@ -71,13 +71,13 @@ static int address(struct sim_packet *packet, struct sim_qp *qp,
 	packet->slid = sim_attrs_lid(&port->attrs, &lmc);
 	packet->slid |= rdma_ah_get_path_bits(&ah->attr) & ((1 << lmc) - 1);
 	packet->dlid = rdma_ah_get_dlid(&ah->attr);
-	/* A directed route that begins here has no LIDs at all. */
+	/* A directed route that begins here has no LIDs. */
 	if (!qp->ibqp.qp_num && packet->dlid == SIM_LID_PERMISSIVE)
 		packet->slid = SIM_LID_PERMISSIVE;
 	packet->sl = rdma_ah_get_sl(&ah->attr);
 	packet->src_qp = qp->ibqp.qp_num;
 	packet->dest_qp = ud->remote_qpn;
-	/* With the highest bit the sender asks for its own QP's (IBA 10.2.5). */
+	/* With the highest bit set, the QP's own Q_Key is used (IBA 10.2.5). */
 	packet->qkey = ud->remote_qkey & IB_QP_SET_QKEY ? READ_ONCE(qp->qkey) :
 							  ud->remote_qkey;
 	return 0;
@@ -114,7 +114,7 @@ static int post_send(struct sim_qp *qp, const struct ib_send_wr *wr)
 	ret = sim_fail_hit(&sim->fail, SIM_VERB_POST_SEND);
 	if (ret)
 		return ret;
-	/* To drain a QP in error ib_core posts what is no send of a MAD. */
+	/* Not all sends are MADs: ib_core drains a QP in error by posting one. */
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		packet = NULL;
 	else

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The subnet management agent: Get and Set of the attributes of a node. It
- * answers for a device, asked by ib_core or by who is at the far end, and for
- * the crossbar of a fabric.
+ * The subnet management agent: Get and Set of the attributes of a node. It answers for
+ * a device, asked by ib_core or by a program at the far end, and for the crossbar of a
+ * fabric.
  *
- * Lock: attrs->lock of the port that is looked at or changed.
+ * Lock: attrs->lock of the port that is read or changed.
  */
 #include "sim_sma.h"
 
@@ -17,7 +17,7 @@
 #define SMP_PKEYS_PER_BLOCK	32
 #define SMP_GUIDS_PER_BLOCK	8
 
-/* SwitchInfo, as far as it says anything here (IBA 14.2.5.4). */
+/* SwitchInfo, as far as it is used here (IBA 14.2.5.4). */
 struct sim_switch_info {
 	__be16 linear_cap;
 	__be16 random_cap;
@@ -36,14 +36,14 @@ static_assert(sizeof(struct ib_port_info) == IB_SMP_DATA_SIZE);
 static_assert(sizeof(struct sim_switch_info) == 17);
 
 /**
- * struct request - what is being answered
- * @node: who answers
- * @port: by which of its ports the request came
+ * struct request - the request that is being answered
+ * @node: the node that answers
+ * @port: the port on which the request arrived
  * @set: Set, not Get
  * @modifier: attribute modifier
- * @data: attribute: what shall be set, and then what is answered
+ * @data: attribute: the value to set, then the value of the response
  * @change: what was changed
- * @changed: on which port
+ * @changed: the port that was changed
  */
 struct request {
 	struct sim_node *node;
@@ -108,16 +108,16 @@ static __be16 switch_info(struct request *req)
 
 	if (!is_switch(req->node))
 		return SMP_STATUS_BAD_ATTR;
-	/* What is set has no effect: packets find their way by themselves. */
+	/* Set has no effect: the crossbar forwards without tables. */
 	memset(req->data, 0, IB_SMP_DATA_SIZE);
 	memcpy(req->data, &info, sizeof(info));
 	return 0;
 }
 
 /*
- * Of the physical state 2 and 3 can be set, of the logical one 1, 3 and 4; 0
- * leaves it as it is. A link that is told to go down or to poll trains again,
- * as its far end has nothing against it (IBA 7.2.7, 14.2.5.6).
+ * The physical state can be set to 2 and 3, the logical one to 1, 3 and 4; 0 means no
+ * change. A link that is set to down or to polling trains again at once, as the far
+ * end is always ready (IBA 7.2.7, 14.2.5.6).
  */
 static void set_states(struct ib_port_info *info,
 		       const struct ib_port_info *new)
@@ -129,7 +129,7 @@ static void set_states(struct ib_port_info *info,
 		sim_info_set_phys(info, IB_PORT_PHYS_STATE_LINK_UP);
 		sim_info_set_state(info, IB_PORT_INIT);
 	} else if (phys == IB_PORT_PHYS_STATE_LINK_UP) {
-		/* Not for a subnet manager, but for who is the far end. */
+		/* Not settable by a subnet manager, but by a program at the far end. */
 		sim_info_set_phys(info, phys);
 	}
 	if (phys == IB_PORT_PHYS_STATE_DISABLED) {
@@ -197,7 +197,7 @@ static __be16 port_info(struct request *req)
 	req->changed = num;
 	((struct ib_port_info *)req->data)->local_port_num = req->port;
 	if (req->set && new.clientrereg_resv_subnetto & 0x80) {
-		/* The answer repeats this bit, and nothing keeps it. */
+		/* The response repeats this bit; it is not stored. */
 		((struct ib_port_info *)req->data)->clientrereg_resv_subnetto |=
 			0x80;
 		req->change.reregister = true;
@@ -250,7 +250,7 @@ static __be16 guid_info(struct request *req)
 
 	spin_lock_irqsave(&attrs->lock, flags);
 	for (i = 0; i < SMP_GUIDS_PER_BLOCK; i++) {
-		/* The first one is the port's, for good. */
+		/* The first one is the port GUID, which cannot be set. */
 		if (req->set && first + i &&
 		    attrs->guids[first + i] != data[i]) {
 			attrs->guids[first + i] = data[i];
@@ -263,7 +263,7 @@ static __be16 guid_info(struct request *req)
 	return 0;
 }
 
-/* Tables by which nothing goes here: as if set, and empty when asked. */
+/* Tables that are not used: Set succeeds without effect, Get returns zeros. */
 static __be16 no_table(struct request *req)
 {
 	if (!req->set)
@@ -299,17 +299,16 @@ static __be16 answer(struct request *req, __be16 id)
 
 /**
  * sim_sma_answer() - answer an SMP
- * @node: who is asked
- * @port: the port by which the SMP came
+ * @node: the node that is asked
+ * @port: the port on which the SMP arrived
  * @in: the SMP
- * @out: gets the answer
+ * @out: filled in: the response
  *
- * The hop pointer of the answer is as an SMI expects it from its SMA that it
- * has reached by a directed route of at least one hop; who sends the answer on
- * without an SMI has to count.
+ * The hop pointer of the response is as an SMI expects it from its SMA after a directed
+ * route of at least one hop; without an SMI, the caller has to update it.
  *
  * Context: any.
- * Return: false if this is for a subnet manager, or for nobody.
+ * Return: false if the SMP is for a subnet manager, or not valid.
  */
 bool sim_sma_answer(struct sim_node *node, u32 port, const struct ib_smp *in,
 		    struct ib_smp *out)
@@ -344,9 +343,9 @@ bool sim_sma_answer(struct sim_node *node, u32 port, const struct ib_smp *in,
 }
 
 /**
- * sim_sma_get_port_info() - what a Get(PortInfo) would be answered
- * @port: of which port
- * @out: gets the answer
+ * sim_sma_get_port_info() - make the response to a Get(PortInfo)
+ * @port: the port
+ * @out: filled in: the response
  *
  * Context: any.
  */

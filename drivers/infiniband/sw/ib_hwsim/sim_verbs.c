@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What ib_core can ask of a device besides queues and address handles, and the
- * tables of all of it. There are no user verbs, and no memory regions but that
- * of everything.
+ * The verbs of a device but those of queues and address handles, and the tables of
+ * all. There are no user verbs, and no memory regions but the one for all memory.
  */
 #include "sim_verbs.h"
 
@@ -178,7 +177,7 @@ static int dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return 0;
 }
 
-/* ib_core has no use for it, as there is a local_dma_lkey; but wants one. */
+/* ib_core requires it, but with a local_dma_lkey does not use it. */
 static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
 {
 	struct ib_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
@@ -213,7 +212,7 @@ static ssize_t hw_rev_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(hw_rev);
 
-/* What ibstat shows of a device. */
+/* Shown by ibstat. */
 static struct attribute *sim_attributes[] = {
 	&dev_attr_hca_type.attr,
 	&dev_attr_hw_rev.attr,
@@ -224,12 +223,15 @@ static const struct attribute_group sim_attribute_group = {
 	.attrs = sim_attributes,
 };
 
-/* No memory is mapped; with it the device may go to another network namespace. */
+/*
+ * There is nothing to do, as no memory is mapped; without it, the device could not be
+ * moved to another network namespace.
+ */
 static void disassociate_ucontext(struct ib_ucontext *context)
 {
 }
 
-/* ib_core asks whether this is for the device's agents. */
+/* ib_core hands over a MAD that may be for an agent of the device. */
 static int process_mad(struct ib_device *ibdev, int flags, u32 num,
 		       const struct ib_wc *wc, const struct ib_grh *grh,
 		       const struct ib_mad *in, struct ib_mad *out,
@@ -251,7 +253,7 @@ static int process_mad(struct ib_device *ibdev, int flags, u32 num,
 		return IB_MAD_RESULT_SUCCESS;
 	sim_count(port, SIM_SMA_ANSWERED);
 	*out_size = SIM_MAD_LEN;
-	/* Without a completion, sysfs asks for counters. */
+	/* Called without a completion by sysfs, for counters. */
 	*out_pkey_index = wc ? wc->pkey_index : 0;
 	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
 }
@@ -297,7 +299,7 @@ const struct ib_device_ops sim_dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, sim_qp, ibqp),
 };
 
-/* Added where the device answers SMPs itself. */
+/* For devices that answer SMPs themselves. */
 const struct ib_device_ops sim_sma_ops = {
 	.process_mad = process_mad,
 };

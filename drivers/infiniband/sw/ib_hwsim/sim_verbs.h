@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The tables of what ib_core can ask of a device. */
+/* The tables of verbs. */
 #ifndef SIM_VERBS_H
 #define SIM_VERBS_H
 

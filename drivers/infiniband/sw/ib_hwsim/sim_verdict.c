@@ -15,7 +15,7 @@ static const char * const action_names[SIM_ACTIONS] = {
 };
 
 /**
- * sim_action_name() - how rules call an action
+ * sim_action_name() - get the name of an action
  * @action: the action
  *
  * Context: any.

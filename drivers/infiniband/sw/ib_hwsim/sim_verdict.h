@@ -12,11 +12,11 @@
  * @SIM_PASS: nothing
  * @SIM_DROP: it does not arrive
  * @SIM_DUP: it arrives more than once
- * @SIM_DELAY: it arrives later, and holds nobody up
+ * @SIM_DELAY: it arrives later; others do not wait for it
  * @SIM_REORDER: others overtake it
- * @SIM_CORRUPT: one of its bytes is another; done when this is said
- * @SIM_MUTATE: one of its fields is another; done when this is said
- * @SIM_ACTIONS: how many there are
+ * @SIM_CORRUPT: one of its bytes was changed
+ * @SIM_MUTATE: one of its fields was changed
+ * @SIM_ACTIONS: number of actions
  */
 enum sim_action {
 	SIM_PASS,
@@ -30,12 +30,12 @@ enum sim_action {
 };
 
 /**
- * struct sim_verdict - what has been decided of a packet
+ * struct sim_verdict - what was decided about a packet
  * @action: what happens to it
- * @rule: number of the rule that decided, 0 if none did
- * @copies: of SIM_DUP: how many besides the packet itself
- * @delay_us: how much later it arrives; of SIM_DUP by a rule, its copies
- * @behind: of SIM_REORDER: how many overtake it
+ * @rule: number of the rule that decided; 0 for none
+ * @copies: SIM_DUP: number of copies besides the packet itself
+ * @delay_us: its delay; SIM_DUP by a rule: the delay of its copies
+ * @behind: SIM_REORDER: number of packets that overtake it
  */
 struct sim_verdict {
 	enum sim_action action;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Where a packet goes that has passed a medium: to the far end of the wire, or
- * to the port.
+ * The two ends of a medium: packets that have passed it go to the far end, or to the
+ * port.
  */
 #include "sim_wire.h"
 
@@ -13,11 +13,11 @@
 #include "sim_raw.h"
 
 /**
- * sim_wire_out() - take a packet of this port to the far end of its wire
+ * sim_wire_out() - deliver a packet of a port to the far end
  * @context: the port
  * @packet: the packet, which passes to this function
  *
- * Context: process, from the medium's work.
+ * Context: process, from the work of the medium.
  */
 void sim_wire_out(void *context, struct sim_packet *packet)
 {
@@ -36,11 +36,11 @@ void sim_wire_out(void *context, struct sim_packet *packet)
 }
 
 /**
- * sim_wire_in() - take a packet that a program has written to the port
+ * sim_wire_in() - deliver a packet that a program has written to a port
  * @context: the port
  * @packet: the packet, which passes to this function
  *
- * Context: process, from the work of the medium, which goes before the port.
+ * Context: process, from the work of the medium, which ends before the port does.
  */
 void sim_wire_in(void *context, struct sim_packet *packet)
 {
@@ -48,13 +48,13 @@ void sim_wire_in(void *context, struct sim_packet *packet)
 }
 
 /**
- * sim_wire_write() - a program writes a packet to the port
+ * sim_wire_write() - send a packet that a program writes to a port
  * @port: the port
  * @packet: the packet, which passes to this function
  *
  * Without faults it has arrived when this returns.
  *
- * Context: process; the caller keeps the port from going away.
+ * Context: process; the caller keeps the port alive.
  */
 void sim_wire_write(struct sim_port *port, struct sim_packet *packet)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Where a packet goes that has passed a medium. */
+/* The two ends of a medium: a port, and its far end. */
 #ifndef SIM_WIRE_H
 #define SIM_WIRE_H
 

@@ -2,9 +2,8 @@
 /*
  * One port of ib_hwsim and the node of ibsim's net that it is.
  *
- * Nothing here waits for ibsim but to plug in a port and to lose one:
- * ibsim does not go on before its MADs have been taken, so that each would
- * wait for the other.
+ * Only attaching and losing a port wait for ibsim: ibsim does not go on until its MADs
+ * have been read, so each would wait for the other.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -22,8 +21,8 @@
 #include "ib_hwsim.h"
 
 #define RAW_DEVICE	"/dev/ib_hwsim"
-#define BATCH		64	/* MADs taken at a time from one side */
-#define ANSWER_MS	5000	/* after this ibsim is taken for dead */
+#define BATCH		64	/* MADs read at a time from one side */
+#define ANSWER_MS	5000	/* after this ibsim is considered dead */
 #define PERMISSIVE_LID	0xffff
 #define QP1_QKEY	0x80010000
 #define DEFAULT_PKEY	0xffff
@@ -36,8 +35,8 @@ static const enum ibsim_type question[] = {
 
 /**
  * bridge_die() - end the program
- * @port: because of which port, or NULL
- * @what: what has failed, as errno says
+ * @port: the port that has failed, or NULL
+ * @what: what has failed; errno has the reason
  */
 noreturn void bridge_die(const struct port *port, const char *what)
 {
@@ -51,8 +50,8 @@ noreturn void bridge_die(const struct port *port, const char *what)
 }
 
 /*
- * The device has gone. Its socket for MADs goes first: ibsim would wait for it
- * to be read, and we wait for ibsim's answers.
+ * The device was removed. Close the socket for MADs first: ibsim would wait for it to
+ * be read, while this waits for ibsim's answers.
  */
 static void lose(struct port *port)
 {
@@ -73,7 +72,7 @@ static void lose(struct port *port)
 	port->want = 0;
 }
 
-/* The port receives a MAD, or its SMA does. */
+/* Write a MAD to the port, or to its SMA. */
 static void write_frame(struct port *port, struct ib_hwsim_frame *frame)
 {
 	if (port->gone)
@@ -119,7 +118,7 @@ static void tell_pkeys(struct port *port, const __u8 *pkeys)
 	tell_sma(port, MAD_SET, MAD_PKEY_TABLE, pkeys);
 }
 
-/* Ask ibsim the next question, if there is one and none is on its way. */
+/* Send ibsim the next question, if there is one and none is outstanding. */
 static void ask_next(struct port *port)
 {
 	const void *data = NULL;
@@ -136,7 +135,7 @@ static void ask_next(struct port *port)
 	if (ibsim_ask(&port->sim, question[i], data, len)) {
 		if (errno != EAGAIN)
 			bridge_die(port, "ibsim has gone");
-		return;		/* at the next bridge_want() then */
+		return;		/* retried by the next bridge_want() */
 	}
 	port->asked = 1U << i;
 	port->want &= ~port->asked;
@@ -144,7 +143,7 @@ static void ask_next(struct port *port)
 }
 
 /**
- * bridge_want() - ask ibsim something, sooner or later
+ * bridge_want() - queue questions to ibsim
  * @port: the port
  * @what: enum want, several at a time
  */
@@ -155,7 +154,7 @@ void bridge_want(struct port *port, unsigned int what)
 }
 
 /**
- * bridge_check() - end the program when ibsim has gone silent
+ * bridge_check() - end the program if ibsim does not answer
  * @port: the port
  */
 void bridge_check(struct port *port)
@@ -184,7 +183,7 @@ static void ctl_ready(struct port *port)
 		break;
 	case WANT_CONNECT:
 		if (ibsim_attach(&port->sim, &answer))
-			bridge_die(port, "cannot connect to ibsim anew");
+			bridge_die(port, "cannot connect to ibsim again");
 		break;
 	case WANT_PORT_INFO:
 		tell_port_info(port, answer.data);
@@ -206,8 +205,9 @@ void bridge_ask_kernel(struct port *port)
 	tell_sma(port, MAD_GET, MAD_PORT_INFO, NULL);
 }
 
-/* What the kernel's port says of itself: only IsSM is its own to say. */
-static void heard_of_port(struct port *port, const struct ib_hwsim_frame *frame)
+/* A report of the kernel's port: only its IsSM bit matters. */
+static void take_port_info(struct port *port,
+			   const struct ib_hwsim_frame *frame)
 {
 	bool is_sm;
 
@@ -220,7 +220,7 @@ static void heard_of_port(struct port *port, const struct ib_hwsim_frame *frame)
 	bridge_want(port, WANT_SET_ISSM);
 }
 
-/* Return: false if ibsim has no room for it now. */
+/* Return: false if ibsim has no room for the MAD now. */
 static bool send_held(struct port *port)
 {
 	if (send(port->sim.mads, &port->held, sizeof(port->held), 0) ==
@@ -275,7 +275,7 @@ static void raw_ready(struct port *port)
 			return;
 		}
 		if (frame.flags & (IB_HWSIM_FROM_SMA | IB_HWSIM_PORT_EVENT)) {
-			heard_of_port(port, &frame);
+			take_port_info(port, &frame);
 			continue;
 		}
 		if (!mad_fits_ibsim(frame.mad, frame.len)) {
@@ -288,8 +288,8 @@ static void raw_ready(struct port *port)
 }
 
 /*
- * What ibsim does not know of a MAD: the tag has it, when it comes from a
- * bridge or answers one; else it is what a receiver would expect.
+ * Fields of a MAD that ibsim does not know are in the tag if the MAD comes from a bridge
+ * or is a response to one; otherwise they are what a receiver expects.
  */
 static void make_frame(struct port *port, struct ib_hwsim_frame *frame,
 		       const struct ibsim_request *request)
@@ -339,8 +339,8 @@ static void mads_ready(struct port *port)
 }
 
 /**
- * bridge_plug_in() - attach a port that is a client of ibsim already
- * @port: the port
+ * bridge_plug_in() - attach a port
+ * @port: the port, which is a client of ibsim already
  */
 void bridge_plug_in(struct port *port)
 {
@@ -365,8 +365,8 @@ void bridge_plug_in(struct port *port)
 }
 
 /**
- * bridge_pull_out() - leave the port as one without a cable, and ibsim
- * @port: the port, for which nothing is done any more
+ * bridge_pull_out() - set a port down, and disconnect it from ibsim
+ * @port: the port
  */
 void bridge_pull_out(struct port *port)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * One port of ib_hwsim and the node of ibsim's net that it is: what goes
- * through, and what one side tells the other.
+ * One port of ib_hwsim and the node of ibsim's net that it is: MADs both ways, and the
+ * attributes of the port.
  */
 #ifndef HWSIM_BRIDGE_H
 #define HWSIM_BRIDGE_H
@@ -15,8 +15,8 @@
 #include "mad.h"
 
 /*
- * Questions to ibsim that a port has yet to ask, the first one first. To lose
- * IsSM it has to connect anew: without that bit ibsim gives it no requests.
+ * Questions to ibsim that are to be asked, in this order. To clear IsSM a port has to
+ * connect again: without that bit ibsim sends it no requests.
  */
 enum want {
 	WANT_SET_ISSM		= 1 << 0,
@@ -28,7 +28,7 @@ enum want {
 };
 
 /**
- * struct port - a port, plugged in
+ * struct port - a port that is attached
  * @device: number in the device's name
  * @number: of the port
  * @raw: MADs from and to the port
@@ -37,18 +37,18 @@ enum want {
  * @sim: client of ibsim
  * @flows: requests the port has sent
  * @held: a MAD for ibsim
- * @holding: ibsim had no room for it; until it has, no other is taken
+ * @holding: ibsim has no room for @held; no other MAD is read until it has
  * @want: questions to ask, enum want
- * @asked: the one that is on its way, or 0
- * @asked_at: when, in ms
- * @info: PortInfo as the kernel was told last
- * @pkeys: P_Key table, the same way
+ * @asked: the outstanding one, or 0
+ * @asked_at: when it was asked, in ms
+ * @info: PortInfo that the kernel was told last
+ * @pkeys: P_Key table that the kernel was told last
  * @is_sm: the kernel's IsSM bit
- * @set_issm: what was asked with WANT_SET_ISSM
- * @gone: with its device; nothing is open any more
+ * @set_issm: the bit that was sent with WANT_SET_ISSM
+ * @gone: its device was removed; nothing is open any more
  * @news: a MAD has changed a port, which may be one of ours
- * @count: MADs; unreachable: that ibsim took nowhere, unfit: that it cannot
- *	take, refused: by the kernel; told: changes of attributes
+ * @count: MADs; unreachable: that ibsim could not deliver; unfit: that it cannot take;
+ *	refused: by the kernel; told: changes of attributes
  */
 struct port {
 	__u32 device;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The bridge between ports of ib_hwsim and ibsim: each port is plugged into a
- * node of ibsim's net, whose SMA and PMA ibsim plays.
+ * The bridge between ports of ib_hwsim and ibsim: each port is attached to a node of
+ * ibsim's net; the node's SMA and PMA are ibsim's.
  *
  *	hwsim_ibsim [--make] [-s NAME] [-w SECONDS] DEVICE:PORT=NODE ...
  *
- * MADs go to and fro. What ibsim knows of the port - LID, state, P_Keys - is
- * told to the kernel's port, and its IsSM bit to ibsim. Prints "ready" when all
- * ports are plugged in; SIGUSR1 has it print its counters.
+ * It forwards MADs both ways. It sets the attributes of the kernel's port that ibsim
+ * knows (LID, state, P_Keys), and tells ibsim the IsSM bit. It prints "ready" when all
+ * ports are attached, and its counters at SIGUSR1.
  */
 #include <endian.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
 #include "loop.h"
 
 #define NEW_DEVICE	"/sys/bus/ib_hwsim/new_device"
-#define MAX_PORTS	10	/* ibsim serves no more clients */
-#define DEVICE_PORTS	8	/* and ib_hwsim makes no more ports */
+#define MAX_PORTS	10	/* ibsim has no more clients */
+#define DEVICE_PORTS	8	/* a device of ib_hwsim has no more */
 
 #define TICK_MS		1000	/* ibsim is asked for news */
 #define REFRESH_MS	10	/* the same after a MAD has changed a port */
@@ -35,7 +35,7 @@
 #define NI_PORTS	3
 #define NI_GUID		12
 #define TYPE_SWITCH	2
-#define NODE_PKEYS	32	/* what ibsim tells of a P_Key table */
+#define NODE_PKEYS	32	/* what ibsim reports of a P_Key table */
 
 static struct port ports[MAX_PORTS];
 static int port_count;
@@ -70,7 +70,7 @@ static void signal_ready(struct port *none)
 		stopping = true;
 }
 
-/* Return: has a MAD changed a port that may be another of ours? */
+/* Return: true if a MAD has changed a port that may be another one of ours. */
 static bool take_news(void)
 {
 	bool news = false;
@@ -124,7 +124,7 @@ static void serve(void)
 	}
 }
 
-/* The hwsim device that is ibsim's node. */
+/* Create the hwsim device for ibsim's node. */
 static void make_device(struct port *port)
 {
 	struct ibsim_ctl answer;

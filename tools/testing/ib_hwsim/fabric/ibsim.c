@@ -2,10 +2,9 @@
 /*
  * A client of ibsim: sockets, and questions with their answers.
  *
- * ibsim is one process that serves one message after the other, and does not
- * go on before what it sends has been taken. So nothing here waits for it but
- * ibsim_connect() and ibsim_call(), which are for a client that has no MADs
- * under way.
+ * ibsim is one process that handles one message after the other, and does not go on
+ * until what it sends has been read. So only ibsim_connect() and ibsim_call() wait for
+ * it; they are for a client that has no MADs outstanding.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,17 +20,17 @@
 #define ANSWER_MS	5000
 #define RETRY_MS	100
 
-/* What ibsim wants to know of a client, and tells it. */
+/* Sent to ibsim by a new client, and in ibsim's answer. */
 struct client_info {
-	__u32 id;	/* asked: in its sockets' names; answered: the slot */
+	__u32 id;	/* sent: in its sockets' names; answered: the slot */
 	__u32 qp;
-	__u32 issm;	/* requests to QP0 and QP1 are for it */
+	__u32 issm;	/* it takes requests to QP0 and QP1 */
 	char node[IBSIM_NODE_LEN];
 };
 
 /*
- * Names are in the abstract name space, and the byte 0 at their end is a part
- * of them. number < 0: none.
+ * Names are in the abstract name space; the byte 0 at their end is a part of them.
+ * number < 0: none.
  */
 static socklen_t make_name(struct sockaddr_un *addr, const char *base,
 			   const char *what, long number)
@@ -70,9 +69,9 @@ static int point_at(int fd, const char *base, const char *what, long number)
 }
 
 /**
- * ibsim_open() - make the sockets of a client
- * @sim: the client, anything
- * @base: first part of ibsim's names, which has to stay
+ * ibsim_open() - create the sockets of a client
+ * @sim: the client, not initialised
+ * @base: first part of ibsim's names; the string must stay
  * @node: id of the node to be at
  * @conn: a number that no other client of this ibsim has
  *
@@ -97,7 +96,7 @@ int ibsim_open(struct ibsim *sim, const char *base, const char *node,
 }
 
 /**
- * ibsim_ask() - ask, and do not wait for the answer
+ * ibsim_ask() - ask a question, and do not wait for the answer
  * @sim: the client
  * @type: what
  * @data: what belongs to it
@@ -114,8 +113,8 @@ int ibsim_ask(struct ibsim *sim, enum ibsim_type type, const void *data,
 		.magic = IBSIM_MAGIC, .client = sim->slot, .type = type,
 	};
 	/*
-	 * issm here only lets requests through, to ibping's server as well as
-	 * to a subnet manager's. The bit IsSM is another matter.
+	 * issm here means that the client takes requests, as a subnet manager
+	 * or the server of ibping does. It is not the bit IsSM.
 	 */
 	struct client_info info = { .id = sim->conn, .issm = 1 };
 
@@ -131,7 +130,7 @@ int ibsim_ask(struct ibsim *sim, enum ibsim_type type, const void *data,
 }
 
 /**
- * ibsim_answer() - take an answer that has come
+ * ibsim_answer() - read an answer
  * @sim: the client
  * @answer: where to
  *
@@ -171,7 +170,7 @@ int ibsim_wait(struct ibsim *sim, struct ibsim_ctl *answer)
 }
 
 /**
- * ibsim_call() - ask and wait for the answer
+ * ibsim_call() - ask a question, and wait for the answer
  * @sim: the client
  * @type: what
  * @data: what belongs to it
@@ -187,7 +186,7 @@ int ibsim_call(struct ibsim *sim, enum ibsim_type type, const void *data,
 }
 
 /**
- * ibsim_attach() - be the client that ibsim says we are
+ * ibsim_attach() - take the slot that ibsim has assigned
  * @sim: the client
  * @answer: ibsim's to IBSIM_CONNECT
  *
@@ -203,7 +202,7 @@ int ibsim_attach(struct ibsim *sim, const struct ibsim_ctl *answer)
 }
 
 /**
- * ibsim_connect() - become a client, and wait for ibsim to be there
+ * ibsim_connect() - wait for ibsim, and become its client
  * @sim: an opened one
  * @seconds: how long to wait
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A client of ibsim: what its sockets are called and what goes through them.
- * Knows nothing of ib_hwsim.
+ * A client of ibsim: its sockets and messages. Self-contained: it does not depend on
+ * ib_hwsim.
  */
 #ifndef HWSIM_IBSIM_H
 #define HWSIM_IBSIM_H
@@ -14,7 +14,7 @@
 #define IBSIM_DATA_LEN	64
 #define IBSIM_MAD_LEN	256
 
-/* status of a request that reached nobody: it comes back to its sender */
+/* status of a request that could not be delivered: it is sent back */
 #define IBSIM_UNREACHABLE	110
 
 enum ibsim_type {
@@ -54,7 +54,7 @@ static_assert(sizeof(struct ibsim_ctl) == 80, "ibsim reads 80 bytes");
  * @dqp: destination QP
  * @sqp: source QP
  * @status: 0 or IBSIM_UNREACHABLE
- * @tag: a hole in ibsim's own structure, which ibsim passes along
+ * @tag: padding in ibsim's own structure, which ibsim passes along
  * @length: bytes of @mad
  * @mad: the MAD
  */

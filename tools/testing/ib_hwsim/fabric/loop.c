@@ -10,9 +10,9 @@
 static int poller;
 
 /**
- * now_ms() - tell the time
+ * now_ms() - get the time
  *
- * Return: milliseconds of a clock that only goes on.
+ * Return: milliseconds of a monotonic clock.
  */
 long now_ms(void)
 {
@@ -23,7 +23,7 @@ long now_ms(void)
 }
 
 /**
- * loop_init() - make the loop
+ * loop_init() - set up the loop
  *
  * Return: 0, or -1 with errno set.
  */
@@ -44,7 +44,7 @@ static int control(const struct source *source, int op, __u32 events)
 
 /**
  * loop_add() - wait until a file is readable
- * @source: the file, which has to stay. A file that is closed leaves the loop
+ * @source: the file; this structure must stay. Closing the file removes it
  *
  * Return: 0, or -1 with errno set.
  */
@@ -67,10 +67,10 @@ int loop_watch(const struct source *source, __u32 events)
 
 /**
  * loop_once() - wait for events, and handle them
- * @until: do not wait longer than that, by now_ms()
+ * @until: do not wait longer than until that time of now_ms()
  *
- * One handler may close a file whose event is handled next: handlers have to
- * know that.
+ * A handler may close a file that has an event in the same batch. The handler of that
+ * file must check it.
  */
 void loop_once(long until)
 {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the bridge has to know of MADs.
- *
- * ibsim is not the wire: it takes a directed-route SMP as its sender made it
- * and gives it to its receiver without having counted the hops, while ib_core
- * counts the sender's hop and expects the others to be done (IBA 14.2.2). And
- * it writes the client's number over the upper 16 bits of a request's TID, by
- * which it sends the response back.
+ * MADs differ between a port and ibsim. ibsim takes a directed-route SMP as its sender
+ * made it and delivers it with the hop pointer unchanged, while ib_core has counted the
+ * sender's hop and expects the others to be counted (IBA 14.2.2). And ibsim overwrites
+ * the upper 16 bits of a request's TID with the client's number, by which it sends the
+ * response back.
  */
 #include <endian.h>
 #include <string.h>
@@ -85,12 +83,12 @@ static bool changes_port(const __u8 *mad)
 }
 
 /**
- * mad_fits_ibsim() - can ibsim do anything with this MAD?
+ * mad_fits_ibsim() - check whether ibsim can handle a MAD
  * @mad: a MAD
  * @len: its length
  *
- * Return: false with OPA's MADs, with directed routes that begin or end in a
- * LID-routed part, and with what ibsim answers nobody with.
+ * Return: false for MADs of OPA or of an unknown version, and for directed routes that
+ * begin or end in a LID-routed part.
  */
 bool mad_fits_ibsim(const __u8 *mad, size_t len)
 {
@@ -101,8 +99,8 @@ bool mad_fits_ibsim(const __u8 *mad, size_t len)
 }
 
 /**
- * mad_to_ibsim() - make a MAD that a port has sent one for ibsim
- * @flows: what the port has asked
+ * mad_to_ibsim() - convert a MAD that a port has sent for ibsim
+ * @flows: outstanding requests of the port
  * @mad: the MAD
  */
 void mad_to_ibsim(struct mad_flows *flows, __u8 *mad)
@@ -110,7 +108,7 @@ void mad_to_ibsim(struct mad_flows *flows, __u8 *mad)
 	__u64 tid = get_tid(mad);
 	size_t i = hash(tid & TID_LOW);
 
-	/* ib_core has gone one hop already: C14-9:1 and C14-13:1. */
+	/* ib_core has counted one hop already: C14-9:1 and C14-13:1. */
 	if (mad_is_directed(mad))
 		mad[HOP_POINTER] = 0;
 	if (mad[METHOD] & RESPONSE)
@@ -121,11 +119,11 @@ void mad_to_ibsim(struct mad_flows *flows, __u8 *mad)
 }
 
 /**
- * mad_from_ibsim() - make a MAD from ibsim one that a port can receive
- * @flows: what the port has asked
+ * mad_from_ibsim() - convert a MAD from ibsim for a port
+ * @flows: outstanding requests of the port
  * @mad: the MAD
  *
- * Return: whether it is the answer to a question that has changed a port.
+ * Return: which port it has changed, as the response to a Set.
  */
 enum mad_news mad_from_ibsim(struct mad_flows *flows, __u8 *mad)
 {
@@ -135,10 +133,10 @@ enum mad_news mad_from_ibsim(struct mad_flows *flows, __u8 *mad)
 
 	if (mad_is_directed(mad)) {
 		/*
-		 * A response is at the end of its route: C14-13:3. A request
-		 * would be so with HopPointer = HopCount, but ib_core takes it
-		 * for its SMA then, and drops it on a device without one (no
-		 * process_mad); as a MAD on its way back it is for the SM.
+		 * A response is at the end of its route: C14-13:3. So would be
+		 * a request with HopPointer = HopCount, but ib_core passes that
+		 * to its SMA, and drops it if the device has none (no
+		 * process_mad); a returning MAD goes to the SM.
 		 */
 		mad[STATUS] |= DIRECTION;
 		mad[HOP_POINTER] = response ? 1 : 0;
@@ -181,7 +179,7 @@ void mad_make_smp(__u8 *mad, __u8 method, __u16 attr, __u32 modifier,
 }
 
 /**
- * mad_is_answer() - is it an SMA's good answer about this attribute?
+ * mad_is_answer() - check for an SMA's response about an attribute, without error
  * @mad: a MAD
  * @attr: attribute
  *
@@ -195,7 +193,7 @@ bool mad_is_answer(const __u8 *mad, __u16 attr)
 }
 
 /**
- * mad_default_prefix() - give a port that has none the prefix to begin with
+ * mad_default_prefix() - set the default prefix if there is none
  * @port_info: PortInfo. ibsim's has 0 until a subnet manager comes, where a
  *	port's has to be fe80::/64.
  */
@@ -209,7 +207,7 @@ void mad_default_prefix(__u8 *port_info)
 }
 
 /**
- * mad_set_down() - take a port down
+ * mad_set_down() - set a port down
  * @port_info: PortInfo to set. With Polling the port would try to come up again.
  */
 void mad_set_down(__u8 *port_info)
@@ -220,10 +218,10 @@ void mad_set_down(__u8 *port_info)
 }
 
 /**
- * mad_is_sm() - is a subnet manager there?
+ * mad_is_sm() - check the bit IsSM
  * @port_info: PortInfo
  *
- * Return: the bit IsSM.
+ * Return: whether it is set.
  */
 bool mad_is_sm(const __u8 *port_info)
 {
@@ -231,7 +229,7 @@ bool mad_is_sm(const __u8 *port_info)
 }
 
 /**
- * mad_full_pkey() - the P_Key that a port receives management with
+ * mad_full_pkey() - get the P_Key by which a port receives MADs
  * @pkeys: the first block of its table
  *
  * Return: that of the default partition, or the first.

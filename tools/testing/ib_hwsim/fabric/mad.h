@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the bridge has to know of MADs: which bytes differ between a port's
- * cable and ibsim, and the attributes of a port.
+ * The bytes of MADs that differ between a port and ibsim, and attributes of a port.
  */
 #ifndef HWSIM_MAD_H
 #define HWSIM_MAD_H
@@ -24,8 +23,8 @@
 #define MAD_FLOWS	4096
 
 /**
- * struct mad_flows - what to remember of requests until they are answered
- * @slot: a table without collisions: the later one wins
+ * struct mad_flows - outstanding requests of a port
+ * @slot: a hash table; of two requests in one slot, the later one stays
  */
 struct mad_flows {
 	struct {
@@ -35,7 +34,7 @@ struct mad_flows {
 	} slot[MAD_FLOWS];
 };
 
-/* What mad_from_ibsim() has noticed: */
+/* What a response means for a port: */
 enum mad_news {
 	MAD_NO_NEWS,
 	MAD_OWN_PORT,		/* it has changed the port it came to */

@@ -180,7 +180,7 @@ part()
 fab_start fattree-20.net host0001 host0018 || exit
 make_wire || exit
 opensm=
-# Time-outs and bounds are for a guest that is slow and has much to do.
+# Timeouts and bounds are for a guest that is slow and has much to do.
 export UMAD_SLOW=10 UMAD_BESIDE=1
 part opensm kill_opensm
 part sa query_sa
