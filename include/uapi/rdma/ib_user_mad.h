@@ -80,7 +80,7 @@ struct ib_user_mad_hdr_old {
  *	with, or is to be sent with
  * @reserved: write: ignored; received: 0; on a request that nobody answered as it
  *	was written, but of an RMPP message: [0] says why it was not delivered, or 0
- *	if it was, [1] is the RMPPStatus (Documentation/rmpp.rst)
+ *	if it was, [1] is the RMPPStatus (Documentation/user/rmpp.rst)
  *
  * Used by a file after IB_USER_MAD_ENABLE_PKEY, or when its first agent was
  * registered with IB_USER_MAD_REGISTER_AGENT2.
