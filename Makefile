@@ -45,9 +45,11 @@ help:
 	@echo '  make demo             real programs in a guest, with a transcript'
 	@echo '  make demo-fabric      OpenSM brings up an InfiniBand fabric of 500 nodes'
 	@echo '  make bench-rmpp       long messages over a bad wire, next to in-tree'
+	@echo 'Documentation'
+	@echo '  make htmldocs         build it as HTML in ~/.cache/ib-umad/htmldocs'
 	@echo 'Checks (install what they need; kernels are kept in ~/.cache/ib-umad)'
 	@echo '  make check            all of the following'
-	@echo '  make check-static     gcc, sparse, checkpatch, kernel-doc, shellcheck'
+	@echo '  make check-static     gcc, sparse, checkpatch, kernel-doc, shellcheck, Sphinx'
 	@echo '  make check-dkms       DKMS, in a temporary folder'
 	@echo '  make check-kunit      the KUnit suites, in a guest'
 	@echo '  make check-qemu       the harness and every plan, in guests'
@@ -90,6 +92,10 @@ demo:
 demo-fabric:
 	@scripts/demo-fabric.sh
 
+htmldocs:
+	@scripts/install-deps.sh docs
+	@scripts/htmldocs.sh
+
 # Data races, on a kernel that looks for them.
 check-kcsan:
 	@scripts/install-deps.sh check
@@ -104,4 +110,5 @@ soak:
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
 	check check-static check-dkms check-kunit check-qemu check-hwsim demo \
-	demo-fabric bench-rmpp fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean
+	demo-fabric bench-rmpp fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean \
+	htmldocs

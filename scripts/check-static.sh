@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # All checks that read the sources and run nothing of them: warnings of gcc and
-# sparse, the kernel's own checkpatch and kernel-doc, shellcheck, and rules of
-# this project. Every one of them has to be silent.
+# sparse, the kernel's own checkpatch and kernel-doc, shellcheck, Sphinx, and rules
+# of this project. Every one of them has to be silent.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -249,6 +249,7 @@ check "static: gcc W=1, sparse, with KUnit" build "$kdir" debug UMAD_KUNIT=m \
 	CONFIG_IB_HWSIM_KUNIT_TEST=m W=1 C=2 CF=-D__CHECK_ENDIAN__ || :
 check "static: checkpatch --strict" run_checkpatch || :
 check "static: kernel-doc -Wall" run_kernel_doc || :
+check "static: Documentation builds, sphinx -W" scripts/htmldocs.sh -q || :
 check "static: shellcheck" run_shellcheck || :
 check "static: python compiles" run_python || :
 check "static: no version tests outside of compat" version_tests || :

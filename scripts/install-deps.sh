@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Installs the Debian packages that are missing for building the module
-# ("build"), for DKMS ("dkms"), for a demonstration in a guest ("demo" or
-# "demo-fabric") or for all checks ("check"). Says what it installs; with nothing
-# missing it is quick and needs neither the network nor root.
+# ("build"), for DKMS ("dkms"), for the documents as HTML ("docs"), for a demonstration
+# in a guest ("demo" or "demo-fabric") or for all checks ("check"). Says what it
+# installs; with nothing missing it is quick and needs neither the network nor root.
 set -eu
 
 build='gcc libc6-dev make linux-headers-amd64'
@@ -12,18 +12,20 @@ dkms="$build dkms rsync"
 demo="$build busybox-static dash ibverbs-providers ibverbs-utils
 	infiniband-diags iproute2 kmod libibumad-dev python3 qemu-system-x86
 	rdma-core rsync"
+docs='graphviz linux-source-6.1 perl python3-sphinx xz-utils'
 fabric="$demo ibsim-utils opensm"
-check="$fabric bc bison ccache clang dkms flex gcc-multilib libclang-rt-dev
-	libelf-dev libibmad-dev libssl-dev linux-source-6.1 perl shellcheck sparse xz-utils"
+check="$fabric $docs bc bison ccache clang dkms flex gcc-multilib libclang-rt-dev
+	libelf-dev libibmad-dev libssl-dev shellcheck sparse"
 
 case ${1:-check} in
 build) wanted=$build ;;
 dkms) wanted=$dkms ;;
+docs) wanted=$docs ;;
 demo) wanted=$demo ;;
 demo-fabric) wanted=$fabric ;;
 check) wanted=$check ;;
 *)
-	echo "usage: ${0##*/} [build|dkms|demo|demo-fabric|check]" >&2
+	echo "usage: ${0##*/} [build|dkms|docs|demo|demo-fabric|check]" >&2
 	exit 2
 	;;
 esac
