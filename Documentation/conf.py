@@ -32,7 +32,8 @@ html_theme = "alabaster"
 html_theme_options = {
     "description": "User-space access to InfiniBand MADs",
     "fixed_sidebar": True,
-    "page_width": "70em",
+    "page_width": "76em",
+    "code_font_size": "0.8em",
     "sidebar_width": "17em",
 }
 html_show_copyright = False
