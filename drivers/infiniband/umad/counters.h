@@ -37,7 +37,7 @@ UMAD_COUNTER(RECV_DROPPED_FOREIGN, recv_dropped_foreign, "MADs",
 UMAD_COUNTER(RECV_DROPPED_DEAD, recv_dropped_dead, "MADs",
 	     "dropped, as the agent or the file was going away")
 UMAD_COUNTER(READ_SHORT, read_short, "reads",
-	     "reads that failed with ENOSPC, as the buffer was too short")
+	     "reads that failed, as the buffer was shorter than the record")
 UMAD_COUNTER(RMPP_SENT, rmpp_sent, "messages",
 	     "acknowledged to the last segment, or answered by an RMPP message")
 UMAD_COUNTER(RMPP_TX_FAILED, rmpp_tx_failed, "messages",
