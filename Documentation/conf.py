@@ -12,13 +12,13 @@ sys.dont_write_bytecode = True
 here = pathlib.Path(__file__).resolve().parent
 tree = here.parent
 kernel = pathlib.Path(os.environ["UMAD_KERNEL_SOURCE"])
-sys.path[:0] = [str(kernel / "Documentation/sphinx")]
+sys.path[:0] = [str(here / "ext"), str(kernel / "Documentation/sphinx")]
 
 project = "ib_umad"
 copyright = "GPL-2.0 OR Linux-OpenIB"
 version = release = (tree / "VERSION").read_text(encoding="ascii").strip()
 
-extensions = ["kerneldoc", "sphinx.ext.graphviz"]
+extensions = ["kerneldoc", "sphinx.ext.graphviz", "ladder", "umad_tables"]
 kerneldoc_bin = str(kernel / "scripts/kernel-doc")
 kerneldoc_srctree = str(tree)
 kerneldoc_verbosity = 0

@@ -527,7 +527,7 @@ static enum umad_txn_action step_wait(struct umad_txn_table *table,
  * @event: what happened
  * @now: the clock of the deadlines
  *
- * The table of states and events is in Documentation/internals/design.rst.
+ * The table of states and events is in Documentation/internals/requests.rst.
  * Context: process, the table's lock held; does not sleep.
  * Return: what the caller has to do; the new state is in @txn. Each
  * transaction yields UMAD_TXN_DELIVER or UMAD_TXN_REPORT at most once.

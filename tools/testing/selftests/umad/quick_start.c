@@ -156,7 +156,7 @@ static void send_request(int fd, uint32_t agent, const struct ib_user_mad_hdr *t
 		die("write");
 }
 
-/* Receive one record of any length; the caller frees it. */
+/* Receive one entry of any length; the caller frees it. */
 static struct packet *receive(int fd, size_t *len)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
