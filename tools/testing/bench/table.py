@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Makes the table for Documentation/user/benchmarks.rst from what bench_rmpp has said (stdin).
+"""Makes the table of Documentation/user/benchmarks-rmpp.txt from what bench_rmpp has
+said (stdin).
 
 Ends with 1 if a figure misses its target, or is missing.
 """
