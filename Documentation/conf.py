@@ -30,6 +30,8 @@ highlight_language = "none"
 smartquotes = False
 
 html_theme = "alabaster"
+html_static_path = ["static"]
+html_css_files = ["book.css"]
 html_theme_options = {
     "description": "User-space access to InfiniBand MADs",
     "fixed_sidebar": True,

@@ -6,6 +6,7 @@ umad-parameters: the parameters of the module; :param:`NAME` refers to one
 umad-files: the files of the module by layer, from layers.txt and the first sentence of
 the comment at their top
 umad-layers: a picture of the layers
+umad-structures: kernel-doc of the structures and enums of all headers
 """
 
 import pathlib
@@ -15,6 +16,7 @@ from docutils import nodes, statemachine
 from docutils.parsers.rst import Directive
 from sphinx.ext.graphviz import graphviz
 from sphinx.roles import XRefRole
+from sphinx.util.nodes import nested_parse_with_titles
 
 MODULE = pathlib.Path(__file__).resolve().parents[2] / "drivers/infiniband/umad"
 COUNTER = re.compile(r'UMAD_COUNTER\((\w+), (\w+), "([^"]*)",((?:\s*"[^"]*")+)\)')
@@ -37,7 +39,8 @@ def layers():
 
 def purpose(entry):
     """The first sentence of the comment at the top of a header, or a source file."""
-    names = [entry] if "." in entry else [entry + ".h", entry + ".c"]
+    base = entry.removesuffix(".h")
+    names = [base + ".h", base + ".c"]
     for name in names:
         if not (MODULE / name).exists():
             continue
@@ -156,12 +159,33 @@ class Layers(Directive):
         return [node]
 
 
+class Structures(Directive):
+    """umad-structures"""
+
+    def run(self):
+        """Directive.run()"""
+        names = [entry if "." in entry else entry + ".h"
+                 for _, files in layers() for entry in files]
+        lines = []
+        # A header may be in another layer than its source file: then it is there twice.
+        for name in dict.fromkeys(names):
+            if (MODULE / name).exists() and re.search(r"^/\*\*$", read(name), re.M):
+                lines += [name, "-" * len(name), "", purpose(name) + ".", "",
+                          f".. kernel-doc:: drivers/infiniband/umad/{name}", ""]
+        node = nodes.section()
+        node.document = self.state.document
+        nested_parse_with_titles(self.state, statemachine.StringList(lines, "umad_tables"),
+                                 node)
+        return node.children
+
+
 def setup(app):
     """Sphinx extension."""
     app.add_directive("umad-counters", Counters)
     app.add_directive("umad-files", Files)
     app.add_directive("umad-layers", Layers)
     app.add_directive("umad-parameters", Parameters)
+    app.add_directive("umad-structures", Structures)
     for role in ("counter", "param"):
         app.add_object_type(role, role)
         app.add_role_to_domain("std", role, XRefRole(innernodeclass=nodes.literal,

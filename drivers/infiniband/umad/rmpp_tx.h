@@ -27,8 +27,8 @@ enum rmpp_tx_state {
 };
 
 /**
- * enum rmpp_reason - why a message was not delivered; seen by programs in
- *	&ib_user_mad_hdr.reserved[0]
+ * enum rmpp_reason - why a message was not delivered; seen by programs as the first
+ *	byte of &ib_user_mad_hdr.reserved
  * @RMPP_REASON_NONE: it was delivered
  * @RMPP_REASON_SILENCE: the receiver acknowledged nothing for too long
  * @RMPP_REASON_STOPPED: the receiver sent STOP
