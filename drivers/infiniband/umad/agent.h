@@ -29,7 +29,7 @@ struct umad_file;
  *	&umad_request.expired_node
  * @posted: how many were posted so far
  * @expired_count: how many are in @expired
- * @receivers: messages being joined, or just complete, &umad_rmpp_rx.agent_node
+ * @receivers: messages being reassembled, or just complete, &umad_xfer_rx.agent_node
  */
 struct umad_agent {
 	struct umad_file *file;

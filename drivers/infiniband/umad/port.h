@@ -40,13 +40,13 @@ struct ib_mad_agent;
  * @files: open files, &umad_file.port_node
  * @users_lock: protects the next two, and &umad_user.refs and .active
  * @users: who has opened them, &struct umad_user
- * @active_users: cgroups among them that have RMPP messages being joined
+ * @active_users: cgroups among them that have RMPP messages being reassembled
  * @sm_sem: held by who has issmN open, that is the IsSM bit; others wait for it
  * @is_sm: the IsSM bit is set; protected by @active_ref: by who has it entered with @sm_sem,
  *	and when nobody is inside
  * @sm_dead: the RDMA device is gone: who gets @sm_sem hands it on; set once
- * @rmpp_joining: RMPP messages being joined
- * @rmpp_joining_bytes: memory they take
+ * @rmpp_reassembling: RMPP messages being reassembled
+ * @rmpp_reassembly_bytes: memory they take
  * @rx_window_budget: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
  * @rmpp_window: of them those that senders have been allowed to send
@@ -78,8 +78,8 @@ struct umad_port {
 	struct semaphore sm_sem;
 	bool is_sm;
 	bool sm_dead;
-	atomic_t rmpp_joining;
-	atomic64_t rmpp_joining_bytes;
+	atomic_t rmpp_reassembling;
+	atomic64_t rmpp_reassembly_bytes;
 	u32 rx_window_budget;
 	struct umad_rmpp_window rmpp_window;
 	struct ib_mad_agent *abort_agent;

@@ -262,7 +262,7 @@ void umad_agent_destroy(struct umad_agent *agent)
 	 */
 	umad_active_ref_drain(&agent->active_ref);
 	umad_request_cancel_all(agent);
-	umad_rmpp_rx_cancel_all(agent);
+	umad_xfer_rx_cancel_all(agent);
 	/* Waits for the handlers; a request of ours left in ib_core is flushed. */
 	umad_tids_del(&agent->tid);
 	ib_unregister_mad_agent(agent->core);

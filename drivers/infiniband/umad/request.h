@@ -19,7 +19,7 @@
 struct umad_agent;
 struct umad_ah;
 struct umad_file;
-struct umad_rmpp_tx;
+struct umad_xfer_tx;
 struct umad_request;
 struct work_struct;
 
@@ -64,7 +64,7 @@ struct umad_timeout_entry {
  * @ops: what it is, constant
  * @txn: its transaction; protected by &umad_file.lock
  * @refs: one while not DONE, one for each MAD in ib_core, one for each thread
- *	that is busy with it, one for each &struct umad_rmpp_rx that answers it.
+ *	that is busy with it, one for each &struct umad_xfer_rx that answers it.
  *	None outlives @agent
  * @file: constant
  * @agent: constant
@@ -95,7 +95,7 @@ struct umad_timeout_entry {
  * @mad_len: bytes of @mad
  * @answer_lost: its response came and could not be kept; protected by
  *	&umad_file.lock
- * @answer_comes: a message that answers it is being joined; protected by
+ * @answer_comes: a message that answers it is being reassembled; protected by
  *	&umad_file.lock
  * @rmpp: the message it is, if it is one, or NULL; constant once posted
  */
@@ -123,7 +123,7 @@ struct umad_request {
 	size_t mad_len;
 	bool answer_lost;
 	bool answer_comes;
-	struct umad_rmpp_tx *rmpp;
+	struct umad_xfer_tx *rmpp;
 };
 
 /* request.c */

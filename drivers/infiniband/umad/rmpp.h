@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * RMPP in the module: what joins the pure engines (rmpp_tx.h, rmpp_rx.h) to
+ * RMPP in the module: what connects the self-contained engines (rmpp_tx.h, rmpp_rx.h) to
  * files, agents, memory, timers and ib_core. All engine calls are made with
  * the file's lock held.
  */
@@ -46,16 +46,16 @@ struct umad_rmpp_timer {
 
 /**
  * struct umad_rmpp - what a file has of RMPP, protected by &umad_file.lock
- * @receivers: struct umad_rmpp_rx by key
- * @peers: struct umad_rmpp_peer, who sends the messages that are being joined
+ * @receivers: struct umad_xfer_rx by key
+ * @peers: struct umad_rmpp_peer, who sends the messages that are being reassembled
  * @by_transfers: the same, who has begun most of them unasked first
  * @by_bytes: the same, whose unasked ones take most memory first
  * @unresolved: those of the peers whose address is waited for, in turn
  * @resolving: works of messages under way, each for an address
  * @strays: answers under way to packets that belong to no message; no lock
  * @lingering: complete ones, the one that has been for longest first
- * @joining_bytes: memory of messages that are being joined
- * @joining: how many those are
+ * @reassembly_bytes: memory of messages that are being reassembled
+ * @reassembling: how many those are
  * @lingering_count: how many are in @lingering
  * @dests: struct umad_rmpp_dest, where messages are being sent to
  * @sending_bytes: memory of messages that are being sent
@@ -72,8 +72,8 @@ struct umad_rmpp {
 	unsigned int resolving;
 	atomic_t strays;
 	struct list_head lingering;
-	u64 joining_bytes;
-	unsigned int joining;
+	u64 reassembly_bytes;
+	unsigned int reassembling;
 	unsigned int lingering_count;
 	struct rb_root dests;
 	u64 sending_bytes;

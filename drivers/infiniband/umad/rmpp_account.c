@@ -12,7 +12,7 @@
 #include "rmpp_rx_life.h"
 #include "user.h"
 
-/* It has messages being joined now, so those above it have. */
+/* It has messages being reassembled now, so those above it have. */
 static void file_begins(struct umad_file *file)
 {
 	struct umad_user *user = file->user;
@@ -36,20 +36,20 @@ static void file_ends(struct umad_file *file)
 }
 
 /**
- * umad_rmpp_count() - a message begins to be joined
+ * umad_rmpp_count() - a message begins
  * @rx: with its peer
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_count(struct umad_rmpp_rx *rx)
+void umad_rmpp_count(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	if (!file->rmpp.joining++)
+	if (!file->rmpp.reassembling++)
 		file_begins(file);
-	atomic_inc(&file->user->joining);
-	atomic_inc(&file->port->rmpp_joining);
+	atomic_inc(&file->user->reassembling);
+	atomic_inc(&file->port->rmpp_reassembling);
 	if (rx->asked_for)
 		rx->req->answer_comes = true;
 	if (!rx->asked_for)
@@ -63,7 +63,7 @@ void umad_rmpp_count(struct umad_rmpp_rx *rx)
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes)
+void umad_rmpp_charge(struct umad_xfer_rx *rx, size_t bytes)
 {
 	struct umad_file *file = rx->agent->file;
 
@@ -71,31 +71,31 @@ void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes)
 	if (!bytes)
 		return;
 	rx->charged += bytes;
-	file->rmpp.joining_bytes += bytes;
-	atomic64_add(bytes, &file->user->joining_bytes);
-	atomic64_add(bytes, &file->port->rmpp_joining_bytes);
+	file->rmpp.reassembly_bytes += bytes;
+	atomic64_add(bytes, &file->user->reassembly_bytes);
+	atomic64_add(bytes, &file->port->rmpp_reassembly_bytes);
 	if (!rx->asked_for)
 		umad_rmpp_peer_charge(file, rx->peer, bytes);
 }
 
 /**
- * umad_rmpp_uncount() - a message is not being joined any more
+ * umad_rmpp_uncount() - a message is not being reassembled any more
  * @rx: its peer is let go
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_uncount(struct umad_rmpp_rx *rx)
+void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	if (!--file->rmpp.joining)
+	if (!--file->rmpp.reassembling)
 		file_ends(file);
-	atomic_dec(&file->user->joining);
-	atomic_dec(&file->port->rmpp_joining);
-	file->rmpp.joining_bytes -= rx->charged;
-	atomic64_sub(rx->charged, &file->user->joining_bytes);
-	atomic64_sub(rx->charged, &file->port->rmpp_joining_bytes);
+	atomic_dec(&file->user->reassembling);
+	atomic_dec(&file->port->rmpp_reassembling);
+	file->rmpp.reassembly_bytes -= rx->charged;
+	atomic64_sub(rx->charged, &file->user->reassembly_bytes);
+	atomic64_sub(rx->charged, &file->port->rmpp_reassembly_bytes);
 	if (rx->asked_for)
 		rx->req->answer_comes = false;
 	else

@@ -4,10 +4,10 @@
 
 #include <linux/types.h>
 
-struct umad_rmpp_rx;
+struct umad_xfer_rx;
 
-void umad_rmpp_count(struct umad_rmpp_rx *rx);
-void umad_rmpp_charge(struct umad_rmpp_rx *rx, size_t bytes);
-void umad_rmpp_uncount(struct umad_rmpp_rx *rx);
+void umad_rmpp_count(struct umad_xfer_rx *rx);
+void umad_rmpp_charge(struct umad_xfer_rx *rx, size_t bytes);
+void umad_rmpp_uncount(struct umad_xfer_rx *rx);
 
 #endif /* UMAD_RMPP_ACCOUNT_H */

@@ -42,13 +42,13 @@ static bool enter(const struct umad_rmpp *rmpp)
 }
 
 /* It has a turn; what it counts as in @works is the caller's. */
-static bool start(struct umad_rmpp_rx *rx)
+static bool start(struct umad_xfer_rx *rx)
 {
 	if (!umad_active_ref_tryget(&rx->agent->active_ref))
 		return false;
 	rx->work_queued = true;
 	rx->agent->file->rmpp.resolving++;
-	umad_rmpp_rx_get(rx);
+	umad_xfer_rx_get(rx);
 	queue_work(umad_addr_wq, &rx->work);
 	return true;
 }
@@ -59,7 +59,7 @@ static bool start(struct umad_rmpp_rx *rx)
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_addr_forget(struct umad_rmpp_rx *rx)
+void umad_rmpp_addr_forget(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
 	struct umad_rmpp_peer *peer = rx->waits_for;
@@ -78,13 +78,13 @@ void umad_rmpp_addr_forget(struct umad_rmpp_rx *rx)
 static void start_next(struct umad_rmpp *rmpp)
 {
 	struct umad_rmpp_peer *peer;
-	struct umad_rmpp_rx *rx;
+	struct umad_xfer_rx *rx;
 
 	while (!list_empty(&rmpp->unresolved) && enter(rmpp)) {
 		peer = list_first_entry(&rmpp->unresolved, struct umad_rmpp_peer,
 					turn_node);
 		list_move_tail(&peer->turn_node, &rmpp->unresolved);
-		rx = list_first_entry(&peer->unresolved, struct umad_rmpp_rx,
+		rx = list_first_entry(&peer->unresolved, struct umad_xfer_rx,
 				      addr_node);
 		umad_rmpp_addr_forget(rx);
 		if (!start(rx))
@@ -101,7 +101,7 @@ static void start_next(struct umad_rmpp *rmpp)
  * segment asks again.
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_addr_ask(struct umad_rmpp_rx *rx)
+void umad_rmpp_addr_ask(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
 	struct umad_rmpp *rmpp = &file->rmpp;
@@ -134,9 +134,9 @@ void umad_rmpp_addr_ask(struct umad_rmpp_rx *rx)
  * The others of the same sender would come to the same end, each a second later; if
  * they came the same way.
  */
-static void forget_peer(struct umad_rmpp_rx *rx)
+static void forget_peer(struct umad_xfer_rx *rx)
 {
-	struct umad_rmpp_rx *other, *next;
+	struct umad_xfer_rx *other, *next;
 	struct umad_rmpp_peer *peer;
 	bool more;
 
@@ -160,7 +160,7 @@ static void forget_peer(struct umad_rmpp_rx *rx)
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_addr_done(struct umad_rmpp_rx *rx, int err)
+void umad_rmpp_addr_done(struct umad_xfer_rx *rx, int err)
 {
 	struct umad_file *file = rx->agent->file;
 

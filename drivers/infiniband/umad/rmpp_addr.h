@@ -3,10 +3,10 @@
 #ifndef UMAD_RMPP_ADDR_H
 #define UMAD_RMPP_ADDR_H
 
-struct umad_rmpp_rx;
+struct umad_xfer_rx;
 
-void umad_rmpp_addr_ask(struct umad_rmpp_rx *rx);
-void umad_rmpp_addr_forget(struct umad_rmpp_rx *rx);
-void umad_rmpp_addr_done(struct umad_rmpp_rx *rx, int err);
+void umad_rmpp_addr_ask(struct umad_xfer_rx *rx);
+void umad_rmpp_addr_forget(struct umad_xfer_rx *rx);
+void umad_rmpp_addr_done(struct umad_xfer_rx *rx, int err);
 
 #endif /* UMAD_RMPP_ADDR_H */

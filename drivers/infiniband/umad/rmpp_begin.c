@@ -23,14 +23,14 @@
 #include "rmpp_table.h"
 #include "pagebuf.h"
 
-static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
+static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 				     const struct ib_mad_recv_wc *rwc,
 				     const struct umad_rmpp_key *key)
 {
 	struct umad_file *file = agent->file;
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	struct umad_rmpp_rx_entry *entry;
-	struct umad_rmpp_rx *rx;
+	struct umad_xfer_rx *rx;
 	int ret = -ENOMEM;
 
 	rx = kzalloc(sizeof(*rx), UMAD_GFP_HANDLER);
@@ -51,7 +51,7 @@ static struct umad_rmpp_rx *rx_alloc(struct umad_agent *agent,
 	INIT_LIST_HEAD(&rx->linger_node);
 	INIT_LIST_HEAD(&rx->peer_node);
 	INIT_LIST_HEAD(&rx->window_node);
-	INIT_WORK(&rx->work, umad_rmpp_rx_answer_work);
+	INIT_WORK(&rx->work, umad_xfer_rx_answer_work);
 	timerqueue_init(&rx->timer.node);
 	ret = umad_recv_hdr(agent, rwc, &rx->from);
 	if (ret)
@@ -64,7 +64,7 @@ err:
 	return ERR_PTR(ret);
 }
 
-static void rx_setup(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
+static void rx_setup(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
 {
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
 	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
@@ -85,9 +85,9 @@ static void rx_setup(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 }
 
 /* Into the table, unless a bound or the agent's end forbids it. */
-static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
+static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
 {
-	struct umad_rmpp_rx *victim = NULL;
+	struct umad_xfer_rx *victim = NULL;
 	struct umad_agent *agent = rx->agent;
 	struct umad_file *file = agent->file;
 	int ret;
@@ -125,7 +125,7 @@ static int rx_list(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc)
 	list_add_tail(&rx->agent_node, &agent->receivers);
 	umad_rmpp_count(rx);
 	/* For the caller. */
-	umad_rmpp_rx_get(rx);
+	umad_xfer_rx_get(rx);
 	goto out;
 
 err_peer:
@@ -134,7 +134,7 @@ err_peer:
 out:
 	umad_request_unlock(file);
 	if (victim)
-		umad_rmpp_rx_evicted(victim);
+		umad_xfer_rx_stop_evicted(victim);
 	return ret;
 }
 
@@ -158,7 +158,7 @@ static void count_lost(struct umad_agent *agent, int err)
 }
 
 /**
- * umad_rmpp_rx_begin() - begin to receive a message, or say why not
+ * umad_xfer_rx_begin() - begin to receive a message, or say why not
  * @agent: that it is for
  * @rwc: a DATA packet that belongs to no message
  * @packet: its RMPP header
@@ -170,14 +170,14 @@ static void count_lost(struct umad_agent *agent, int err)
  * Return: the message with a reference, the packet not dealt with yet; NULL
  * when it is refused, or not worth an answer.
  */
-struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
+struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
 					const struct rmpp_packet *packet,
 					const struct umad_rmpp_key *key,
 					const struct umad_rmpp_timer_ops *ops)
 {
 	struct umad_stats *stats = &agent->file->port->stats;
-	struct umad_rmpp_rx *rx;
+	struct umad_xfer_rx *rx;
 	u8 status;
 	int ret;
 
@@ -202,12 +202,12 @@ struct umad_rmpp_rx *umad_rmpp_rx_begin(struct umad_agent *agent,
 	ret = rx_list(rx, rwc);
 	if (!ret) {
 		if (rx->req)
-			umad_rmpp_tx_answered(rx->req);
+			umad_xfer_tx_answered(rx->req);
 		return rx;
 	}
 	if (rx->asked_for && ret != -ESHUTDOWN && ret != -ENOMEM)
 		refuse_response(rx->req);
-	umad_rmpp_rx_put(rx);
+	umad_xfer_rx_put(rx);
 	if (ret == -ENOMEM) {
 		count_lost(agent, ret);
 	} else if (ret == -ENOENT) {

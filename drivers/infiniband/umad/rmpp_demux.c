@@ -36,7 +36,7 @@ static void replace_wait_entry(struct ib_mad_send_buf *buf)
 	struct umad_request *req = umad_post_owner(buf);
 
 	if (req->rmpp) {
-		umad_rmpp_tx_turn_again(req);
+		umad_xfer_tx_turn_again(req);
 		return;
 	}
 	if (umad_send_rearm(req, buf))
@@ -65,7 +65,7 @@ static bool is_response_to(const struct umad_request *req,
 			   const struct rmpp_packet *packet)
 {
 	struct umad_rmpp_key from;
-	struct umad_rmpp_rx *rx;
+	struct umad_xfer_rx *rx;
 	bool found;
 	u8 status;
 
@@ -92,7 +92,7 @@ static void dispatch(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 
 	if (packet->version == IB_MGMT_RMPP_VERSION &&
 	    packet->type == IB_MGMT_RMPP_TYPE_DATA) {
-		umad_rmpp_rx_data(agent, rwc, packet);
+		umad_xfer_rx_data(agent, rwc, packet);
 		return;
 	}
 
@@ -102,10 +102,10 @@ static void dispatch(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 	 * the one that it answers.
 	 */
 	turn_around = packet->type == IB_MGMT_RMPP_TYPE_ACK && !packet->seg;
-	if (umad_rmpp_rx_receive(agent, rwc, packet, turn_around ?
-				 RMPP_RX_DONE : RMPP_RX_JOINING) ||
-	    umad_rmpp_tx_receive(agent, rwc, packet) ||
-	    umad_rmpp_rx_receive(agent, rwc, packet, RMPP_RX_DONE))
+	if (umad_xfer_rx_receive(agent, rwc, packet, turn_around ?
+				 RMPP_RX_DONE : RMPP_RX_REASSEMBLING) ||
+	    umad_xfer_tx_receive(agent, rwc, packet) ||
+	    umad_xfer_rx_receive(agent, rwc, packet, RMPP_RX_DONE))
 		return;
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_UNMATCHED);
 	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_ABORT)

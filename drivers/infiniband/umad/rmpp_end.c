@@ -24,25 +24,25 @@
 #define ACKS_POSTED_MAX		4
 
 /**
- * umad_rmpp_rx_joined() - a message is joined, or will not be: off the accounts
+ * umad_xfer_rx_uncharge_all() - take a message off the accounts: it is whole, or will not be
  * @rx: the message
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_rx_joined(struct umad_rmpp_rx *rx)
+void umad_xfer_rx_uncharge_all(struct umad_xfer_rx *rx)
 {
 	umad_rmpp_window_leave(rx);
 	umad_rmpp_uncount(rx);
 }
 
 /**
- * umad_rmpp_rx_unlist() - out of the table and the lists
+ * umad_xfer_rx_remove() - out of the table and the lists
  * @rx: the message
  *
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true: put the table's reference, without the lock.
  */
-bool umad_rmpp_rx_unlist(struct umad_rmpp_rx *rx)
+bool umad_xfer_rx_remove(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
 
@@ -54,7 +54,7 @@ bool umad_rmpp_rx_unlist(struct umad_rmpp_rx *rx)
 	umad_rmpp_table_remove(&file->rmpp, rx);
 	list_del(&rx->agent_node);
 	if (list_empty(&rx->linger_node)) {
-		umad_rmpp_rx_joined(rx);
+		umad_xfer_rx_uncharge_all(rx);
 	} else {
 		list_del_init(&rx->linger_node);
 		file->rmpp.lingering_count--;
@@ -63,7 +63,7 @@ bool umad_rmpp_rx_unlist(struct umad_rmpp_rx *rx)
 	return true;
 }
 
-static void format_answer(struct umad_rmpp_rx *rx, struct rmpp_packet *packet)
+static void format_answer(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
 {
 	if (rx->engine.state != RMPP_RX_DEAD) {
 		umad_rmpp_window_ack(rx, packet, ktime_get_ns());
@@ -80,7 +80,7 @@ static void format_answer(struct umad_rmpp_rx *rx, struct rmpp_packet *packet)
 /* ib_core has done with an ACK: has another become due meanwhile? */
 static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
-	struct umad_rmpp_rx *rx = umad_post_owner(buf);
+	struct umad_xfer_rx *rx = umad_post_owner(buf);
 	struct umad_file *file = rx->agent->file;
 	bool again;
 
@@ -92,22 +92,22 @@ static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	rx->ack_due = false;
 	spin_unlock(&file->lock);
 	if (again)
-		umad_rmpp_rx_answer(rx);
-	umad_rmpp_rx_put(rx);
+		umad_xfer_rx_answer(rx);
+	umad_xfer_rx_put(rx);
 }
 
-static void ack_not_posted(struct umad_rmpp_rx *rx)
+static void ack_not_posted(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
 
 	spin_lock(&file->lock);
 	rx->acks_posted--;
 	spin_unlock(&file->lock);
-	umad_rmpp_rx_put(rx);
+	umad_xfer_rx_put(rx);
 }
 
 /* To be sent now? Else a work, when its turn comes, or a completion sees to it. */
-static bool may_answer(struct umad_rmpp_rx *rx)
+static bool may_answer(struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (rx->silent)
@@ -129,7 +129,7 @@ static bool may_answer(struct umad_rmpp_rx *rx)
 }
 
 /**
- * umad_rmpp_rx_answer() - send what is due: where we stand, or why it ends
+ * umad_xfer_rx_answer() - send what is due: where we stand, or why it ends
  * @rx: the message; caller must hold an active reference to
  *	its agent, or be in a handler of ib_core
  *
@@ -137,7 +137,7 @@ static bool may_answer(struct umad_rmpp_rx *rx)
  * ib_core's receive work must not wait for that.
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx)
+void umad_xfer_rx_answer(struct umad_xfer_rx *rx)
 {
 	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
 	struct umad_file *file = rx->agent->file;
@@ -153,7 +153,7 @@ void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx)
 	ack = packet.type == IB_MGMT_RMPP_TYPE_ACK;
 	if (ack) {
 		rx->acks_posted++;
-		umad_rmpp_rx_get(rx);
+		umad_xfer_rx_get(rx);
 	}
 	spin_unlock(&file->lock);
 	if (umad_rmpp_post_control(rx->agent->core, rx->ah, &rx->from, head,
@@ -162,14 +162,14 @@ void umad_rmpp_rx_answer(struct umad_rmpp_rx *rx)
 }
 
 /**
- * umad_rmpp_rx_answer_work() - resolve the sender's address, and answer
- * @work: &umad_rmpp_rx.work
+ * umad_xfer_rx_answer_work() - resolve the sender's address, and answer
+ * @work: &umad_xfer_rx.work
  *
  * Context: process, on the module's own queue; sleeps.
  */
-void umad_rmpp_rx_answer_work(struct work_struct *work)
+void umad_xfer_rx_answer_work(struct work_struct *work)
 {
-	struct umad_rmpp_rx *rx = container_of(work, struct umad_rmpp_rx, work);
+	struct umad_xfer_rx *rx = container_of(work, struct umad_xfer_rx, work);
 	struct umad_agent *agent = rx->agent;
 	struct umad_file *file = agent->file;
 	struct umad_ah *ah = ERR_PTR(-ESHUTDOWN);
@@ -185,8 +185,8 @@ void umad_rmpp_rx_answer_work(struct work_struct *work)
 	spin_unlock(&file->lock);
 	/* Without an address the sender asks again, or gives up. */
 	if (!IS_ERR(ah))
-		umad_rmpp_rx_answer(rx);
-	umad_rmpp_rx_put(rx);
+		umad_xfer_rx_answer(rx);
+	umad_xfer_rx_put(rx);
 	umad_active_ref_put(&agent->active_ref);
 }
 
@@ -209,14 +209,14 @@ void umad_rmpp_end_infinite(struct umad_request *req, u8 status)
 }
 
 /**
- * umad_rmpp_rx_failed() - a message will not be completed
+ * umad_xfer_rx_failed() - a message will not be completed
  * @rx: in the table still
  * @refused: for want of room
  *
  * Its sender may begin again, until the deadline of the request that it answers.
  * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
  */
-void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused)
+void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 {
 	struct umad_file *file = rx->agent->file;
 
@@ -227,22 +227,22 @@ void umad_rmpp_rx_failed(struct umad_rmpp_rx *rx, bool refused)
 }
 
 /**
- * umad_rmpp_rx_evict() - end a message to make room for another
- * @rx: being joined, in the table, and nobody asked for it
+ * umad_xfer_rx_evict() - end a message to make room for another
+ * @rx: being reassembled, in the table, and nobody asked for it
  *
  * Context: process, &umad_file.lock held; does not sleep.
- * Return: true, and umad_rmpp_rx_evicted() has to follow, without the lock; false
+ * Return: true, and umad_xfer_rx_stop_evicted() has to follow, without the lock; false
  * if its agent ends, which takes it down.
  */
-bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx)
+bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (!umad_active_ref_tryget(&rx->agent->active_ref))
 		return false;
 	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_EVICTED);
 	rmpp_rx_no_room(&rx->engine);
-	umad_rmpp_rx_failed(rx, true);
-	umad_rmpp_rx_unlist(rx);
+	umad_xfer_rx_failed(rx, true);
+	umad_xfer_rx_remove(rx);
 	/* No time for the address of one that takes most, and does nothing. */
 	if (!rx->ah)
 		WRITE_ONCE(rx->silent, true);
@@ -250,17 +250,17 @@ bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx)
 }
 
 /**
- * umad_rmpp_rx_evicted() - tell the sender of a message that it was evicted
- * @rx: umad_rmpp_rx_evict() was true; consumed
+ * umad_xfer_rx_stop_evicted() - tell the sender of a message that it was evicted
+ * @rx: umad_xfer_rx_evict() was true; consumed
  *
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_rx_evicted(struct umad_rmpp_rx *rx)
+void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx)
 {
 	struct umad_agent *agent = rx->agent;
 
-	umad_rmpp_rx_answer(rx);
+	umad_xfer_rx_answer(rx);
 	/* The table's. */
-	umad_rmpp_rx_put(rx);
+	umad_xfer_rx_put(rx);
 	umad_agent_leave(agent);
 }

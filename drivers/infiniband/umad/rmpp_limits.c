@@ -28,22 +28,22 @@ MODULE_PARM_DESC(rmpp_max_message,
 static unsigned long rmpp_file_bytes = 512UL << 20;
 module_param(rmpp_file_bytes, ulong, 0644);
 MODULE_PARM_DESC(rmpp_file_bytes,
-		 "Bytes of RMPP messages being joined for one file (default: 512 MiB)");
+		 "Bytes of RMPP messages being reassembled for one file (default: 512 MiB)");
 
 static unsigned long rmpp_port_bytes = 1024UL << 20;
 module_param(rmpp_port_bytes, ulong, 0644);
 MODULE_PARM_DESC(rmpp_port_bytes,
-		 "Bytes of RMPP messages being joined for one port (default: 1 GiB)");
+		 "Bytes of RMPP messages being reassembled for one port (default: 1 GiB)");
 
 static unsigned int rmpp_file_transfers = 1024;
 module_param(rmpp_file_transfers, uint, 0644);
 MODULE_PARM_DESC(rmpp_file_transfers,
-		 "RMPP messages being joined for one file (default: 1024)");
+		 "RMPP messages being reassembled for one file (default: 1024)");
 
 static unsigned int rmpp_port_transfers = 4096;
 module_param(rmpp_port_transfers, uint, 0644);
 MODULE_PARM_DESC(rmpp_port_transfers,
-		 "RMPP messages being joined for one port (default: 4096)");
+		 "RMPP messages being reassembled for one port (default: 4096)");
 
 static unsigned long rmpp_peer_bytes = 256UL << 20;
 module_param(rmpp_peer_bytes, ulong, 0644);
@@ -107,64 +107,64 @@ static bool exceeds_share(const struct umad_file *file, u64 limit, u64 of_progra
 	share = div_u64(share, max(programs + !files, 1U));
 	if (of_program > 2 * share)
 		return true;
-	return of_file > div_u64(share, max(files + !file->rmpp.joining, 1U));
+	return of_file > div_u64(share, max(files + !file->rmpp.reassembling, 1U));
 }
 
-static enum lack lack_of_bytes(const struct umad_rmpp_rx *rx)
+static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
-	u64 port_bytes = atomic64_read(&file->port->rmpp_joining_bytes);
+	u64 port_bytes = atomic64_read(&file->port->rmpp_reassembly_bytes);
 	u64 limit = READ_ONCE(rmpp_port_bytes);
 
 	if (!rx->asked_for && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
 		return LACK_PEER;
-	if (file->rmpp.joining_bytes > READ_ONCE(rmpp_file_bytes))
+	if (file->rmpp.reassembly_bytes > READ_ONCE(rmpp_file_bytes))
 		return LACK_BYTES;
 	if (port_bytes > limit &&
-	    exceeds_share(file, limit, atomic64_read(&file->user->joining_bytes),
-			  file->rmpp.joining_bytes))
+	    exceeds_share(file, limit, atomic64_read(&file->user->reassembly_bytes),
+			  file->rmpp.reassembly_bytes))
 		return LACK_BYTES;
 	return LACK_NOTHING;
 }
 
-static enum lack lack_to_begin(const struct umad_rmpp_rx *rx)
+static enum lack lack_to_begin(const struct umad_xfer_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
-	unsigned int joining = atomic_read(&file->port->rmpp_joining);
+	unsigned int reassembling = atomic_read(&file->port->rmpp_reassembling);
 	unsigned int limit = READ_ONCE(rmpp_port_transfers);
 
 	if (!rx->asked_for &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;
-	if (file->rmpp.joining >= READ_ONCE(rmpp_file_transfers))
+	if (file->rmpp.reassembling >= READ_ONCE(rmpp_file_transfers))
 		return LACK_TRANSFERS;
 	/* With this one. */
-	if (joining >= limit &&
-	    exceeds_share(file, limit, atomic_read(&file->user->joining) + 1,
-			  file->rmpp.joining + 1))
+	if (reassembling >= limit &&
+	    exceeds_share(file, limit, atomic_read(&file->user->reassembling) + 1,
+			  file->rmpp.reassembling + 1))
 		return LACK_TRANSFERS;
 	return lack_of_bytes(rx);
 }
 
 /* The peer's that has been idle longest, if it is for long enough. */
-static bool evict_from(struct umad_rmpp_peer *peer, struct umad_rmpp_rx *rx,
-		       u64 now, struct umad_rmpp_rx **victim)
+static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
+		       u64 now, struct umad_xfer_rx **victim)
 {
-	struct umad_rmpp_rx *idle;
+	struct umad_xfer_rx *idle;
 
-	idle = list_first_entry_or_null(&peer->idle, struct umad_rmpp_rx,
+	idle = list_first_entry_or_null(&peer->idle, struct umad_xfer_rx,
 					peer_node);
 	if (!idle || idle == rx ||
 	    now - min(now, idle->engine.progress_at) < IDLE_EVICT ||
-	    !umad_rmpp_rx_evict(idle))
+	    !umad_xfer_rx_evict(idle))
 		return false;
 	*victim = idle;
 	return true;
 }
 
 /* Not who comes last has to go, but who takes most and does nothing with it. */
-static bool evict(enum lack lack, struct umad_rmpp_rx *rx, u64 now,
-		  struct umad_rmpp_rx **victim)
+static bool evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
+		  struct umad_xfer_rx **victim)
 {
 	struct umad_file *file = rx->agent->file;
 	struct umad_rmpp_peer *peer;
@@ -196,14 +196,14 @@ static bool evict(enum lack lack, struct umad_rmpp_rx *rx, u64 now,
  * umad_rmpp_may_begin() - do the bounds allow a message to begin?
  * @rx: not in the table yet, with its peer and the request that it answers
  * @now: the time
- * @victim: set to one that has made room, for umad_rmpp_rx_evicted(), whatever
+ * @victim: set to one that has made room, for umad_xfer_rx_stop_evicted(), whatever
  *	is returned
  *
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true if so.
  */
-bool umad_rmpp_may_begin(struct umad_rmpp_rx *rx, u64 now,
-			 struct umad_rmpp_rx **victim)
+bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, u64 now,
+			 struct umad_xfer_rx **victim)
 {
 	enum lack lack;
 
@@ -221,14 +221,14 @@ bool umad_rmpp_may_begin(struct umad_rmpp_rx *rx, u64 now,
  * umad_rmpp_may_grow() - do the bounds allow the pages that a message has taken?
  * @rx: the message, in the table
  * @now: the time
- * @victim: set to one that has made room, for umad_rmpp_rx_evicted(), whatever
+ * @victim: set to one that has made room, for umad_xfer_rx_stop_evicted(), whatever
  *	is returned
  *
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true if so.
  */
-bool umad_rmpp_may_grow(struct umad_rmpp_rx *rx, u64 now,
-			struct umad_rmpp_rx **victim)
+bool umad_rmpp_may_grow(struct umad_xfer_rx *rx, u64 now,
+			struct umad_xfer_rx **victim)
 {
 	enum lack lack = lack_of_bytes(rx);
 

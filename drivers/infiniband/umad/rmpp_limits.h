@@ -5,12 +5,12 @@
 
 #include <linux/types.h>
 
-struct umad_rmpp_rx;
+struct umad_xfer_rx;
 
 size_t umad_rmpp_max_message(void);
-bool umad_rmpp_may_begin(struct umad_rmpp_rx *rx, u64 now,
-			 struct umad_rmpp_rx **victim);
-bool umad_rmpp_may_grow(struct umad_rmpp_rx *rx, u64 now,
-			struct umad_rmpp_rx **victim);
+bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, u64 now,
+			 struct umad_xfer_rx **victim);
+bool umad_rmpp_may_grow(struct umad_xfer_rx *rx, u64 now,
+			struct umad_xfer_rx **victim);
 
 #endif /* UMAD_RMPP_LIMITS_H */

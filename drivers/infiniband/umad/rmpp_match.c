@@ -101,7 +101,7 @@ struct umad_request *umad_rmpp_find_request(struct umad_agent *agent,
 }
 
 /**
- * umad_rmpp_rx_reply_window() - the window for the answer to a message
+ * umad_xfer_rx_reply_window() - the window for the answer to a message
  * @agent: that received the message
  * @hdr: of the answer
  * @response: MAD header of the answer
@@ -109,7 +109,7 @@ struct umad_request *umad_rmpp_find_request(struct umad_agent *agent,
  * Context: process; takes &umad_file.lock; does not sleep.
  * Return: segments: what the message's turn-around ACK said, else 1.
  */
-u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
+u32 umad_xfer_rx_reply_window(struct umad_agent *agent,
 			      const struct ib_user_mad_hdr *hdr,
 			      const struct ib_mad_hdr *response)
 {
@@ -124,7 +124,7 @@ u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
 		.method = response->method & ~IB_MGMT_METHOD_RESP,
 		.grh = !!hdr->grh_present,
 	};
-	struct umad_rmpp_rx *rx;
+	struct umad_xfer_rx *rx;
 	u32 window = 1;
 
 	if (key.grh)

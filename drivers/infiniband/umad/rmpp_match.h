@@ -48,7 +48,7 @@ struct umad_request *umad_rmpp_find_outstanding(struct umad_agent *agent,
 						const struct umad_rmpp_key *from);
 struct umad_request *umad_rmpp_find_request(struct umad_agent *agent,
 					    const struct umad_rmpp_key *from);
-u32 umad_rmpp_rx_reply_window(struct umad_agent *agent,
+u32 umad_xfer_rx_reply_window(struct umad_agent *agent,
 			      const struct ib_user_mad_hdr *hdr,
 			      const struct ib_mad_hdr *response);
 

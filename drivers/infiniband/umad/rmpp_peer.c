@@ -118,7 +118,7 @@ struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 }
 
 /**
- * umad_rmpp_peer_put() - a message of a peer's is no longer being joined, or waits
+ * umad_rmpp_peer_put() - a message of a peer's is no longer being reassembled, or waits
  * for its address no longer
  * @file: that it was for
  * @peer: gone with its last one
@@ -143,7 +143,7 @@ void umad_rmpp_peer_put(struct umad_file *file, struct umad_rmpp_peer *peer)
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_peer_add(struct umad_file *file, struct umad_rmpp_rx *rx)
+void umad_rmpp_peer_add(struct umad_file *file, struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&file->lock);
 	set_transfers(&file->rmpp, rx->peer, rx->peer->transfers + 1);
@@ -169,11 +169,11 @@ void umad_rmpp_peer_charge(struct umad_file *file, struct umad_rmpp_peer *peer,
 
 /**
  * umad_rmpp_peer_seen() - a segment was stored: the message is not idle
- * @rx: being joined
+ * @rx: being reassembled
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_peer_seen(struct umad_rmpp_rx *rx)
+void umad_rmpp_peer_seen(struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (!list_empty(&rx->peer_node))
@@ -187,7 +187,7 @@ void umad_rmpp_peer_seen(struct umad_rmpp_rx *rx)
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_peer_remove(struct umad_file *file, struct umad_rmpp_rx *rx)
+void umad_rmpp_peer_remove(struct umad_file *file, struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&file->lock);
 	umad_rmpp_peer_charge(file, rx->peer, -(s64)rx->charged);

@@ -9,26 +9,26 @@
 
 struct umad_file;
 struct umad_rmpp_key;
-struct umad_rmpp_rx;
+struct umad_xfer_rx;
 
 /**
  * struct umad_rmpp_peer - a node that sends messages to a file
  * @node: in &umad_rmpp.peers
  * @by_transfers: in &umad_rmpp.by_transfers
  * @by_bytes: in &umad_rmpp.by_bytes
- * @messages: of its being joined, or waiting for its address; it is gone with the
+ * @messages: of its being reassembled, or waiting for its address; it is gone with the
  *	last
  * @transfers: of them those that nobody asked for
  * @bytes: memory that those take
- * @idle: those, the one idle for longest first, &umad_rmpp_rx.peer_node
- * @unresolved: messages that wait for its address, &umad_rmpp_rx.addr_node
+ * @idle: those, the one idle for longest first, &umad_xfer_rx.peer_node
+ * @unresolved: messages that wait for its address, &umad_xfer_rx.addr_node
  * @turn_node: in &umad_rmpp.unresolved, if there are such
  * @gid: of the node, zero without a GRH
  * @lid: of the node
  * @grh: its packets have a GRH
  * @active: of its messages those that are active; protected by
  *	&umad_rmpp_window.lock
- * @granted: the sum of their &umad_rmpp_rx.granted; protected by
+ * @granted: the sum of their &umad_xfer_rx.granted; protected by
  *	&umad_rmpp_window.lock
  */
 struct umad_rmpp_peer {
@@ -53,10 +53,10 @@ struct umad_rmpp_peer *umad_rmpp_peer_find(struct umad_file *file,
 struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 					  const struct umad_rmpp_key *key);
 void umad_rmpp_peer_put(struct umad_file *file, struct umad_rmpp_peer *peer);
-void umad_rmpp_peer_add(struct umad_file *file, struct umad_rmpp_rx *rx);
+void umad_rmpp_peer_add(struct umad_file *file, struct umad_xfer_rx *rx);
 void umad_rmpp_peer_charge(struct umad_file *file, struct umad_rmpp_peer *peer,
 			   s64 bytes);
-void umad_rmpp_peer_seen(struct umad_rmpp_rx *rx);
-void umad_rmpp_peer_remove(struct umad_file *file, struct umad_rmpp_rx *rx);
+void umad_rmpp_peer_seen(struct umad_xfer_rx *rx);
+void umad_rmpp_peer_remove(struct umad_file *file, struct umad_xfer_rx *rx);
 
 #endif /* UMAD_RMPP_PEER_H */

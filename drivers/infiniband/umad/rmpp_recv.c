@@ -30,7 +30,7 @@
 #define REPEAT_MIN_MS		20
 
 /* The segment's bytes into the pages, and the pages onto the account. */
-static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
+static int store(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 		 const struct rmpp_packet *packet)
 {
 	const struct rmpp_layout *layout = &rx->engine.layout;
@@ -38,7 +38,7 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 	struct umad_file *file = rx->agent->file;
 	struct umad_pagebuf *body = rx->entry->rx_entry.body;
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
-	struct umad_rmpp_rx *victim = NULL;
+	struct umad_xfer_rx *victim = NULL;
 	size_t before = body->bytes;
 	size_t len;
 	int ret;
@@ -58,12 +58,12 @@ static int store(struct umad_rmpp_rx *rx, const struct ib_mad_recv_wc *rwc,
 	}
 	umad_request_unlock(file);
 	if (victim)
-		umad_rmpp_rx_evicted(victim);
+		umad_xfer_rx_stop_evicted(victim);
 	return ret;
 }
 
 /* A response is on its way: its request waits for the next segment now. */
-static bool keep_request(struct umad_rmpp_rx *rx, ktime_t now)
+static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 {
 	struct umad_file *file = rx->agent->file;
 	struct umad_txn *txn;
@@ -86,13 +86,13 @@ static bool keep_request(struct umad_rmpp_rx *rx, ktime_t now)
  * The message is whole: give it to the program, if it still wants it. Returns
  * what has lingered for too long meanwhile, to be put with an active reference to the agent.
  */
-static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx)
+static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 {
 	struct umad_agent *agent = rx->agent;
 	struct umad_file *file = agent->file;
 	struct umad_stats *stats = &file->port->stats;
 	struct umad_rmpp_rx_entry *entry = rx->entry;
-	struct umad_rmpp_rx *oldest = NULL;
+	struct umad_xfer_rx *oldest = NULL;
 	bool wanted = !agent->dying;
 
 	lockdep_assert_held(&file->lock);
@@ -102,14 +102,14 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx)
 					   ktime_get()) == UMAD_TXN_DELIVER;
 	if (rx->req && wanted)
 		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
-	umad_rmpp_rx_joined(rx);
+	umad_xfer_rx_uncharge_all(rx);
 	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
 	if (++file->rmpp.lingering_count > LINGERING_MAX) {
 		oldest = list_first_entry(&file->rmpp.lingering,
-					  struct umad_rmpp_rx, linger_node);
+					  struct umad_xfer_rx, linger_node);
 		/* Closed: whoever closed it takes it down. */
 		if (umad_active_ref_tryget(&oldest->agent->active_ref))
-			umad_rmpp_rx_unlist(oldest);
+			umad_xfer_rx_remove(oldest);
 		else
 			oldest = NULL;
 	}
@@ -137,7 +137,7 @@ static struct umad_rmpp_rx *complete_rx(struct umad_rmpp_rx *rx)
 }
 
 /* Its request has ended. If another has the same TID, ABORT would be that one's. */
-static enum rmpp_rx_verdict cancel_late(struct umad_rmpp_rx *rx)
+static enum rmpp_rx_verdict cancel_late(struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (umad_rmpp_find_request(rx->agent, &rx->key))
@@ -145,11 +145,11 @@ static enum rmpp_rx_verdict cancel_late(struct umad_rmpp_rx *rx)
 	return rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
 }
 
-static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
+static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx,
 				   const struct rmpp_packet *packet)
 {
 	struct umad_file *file = rx->agent->file;
-	struct umad_rmpp_rx *oldest = NULL;
+	struct umad_xfer_rx *oldest = NULL;
 	struct umad_request *answered = NULL;
 	enum rmpp_rx_verdict verdict;
 	ktime_t now = ktime_get();
@@ -183,7 +183,7 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
 	}
 	if (oldest) {
 		agent = oldest->agent;
-		umad_rmpp_rx_put(oldest);
+		umad_xfer_rx_put(oldest);
 		umad_agent_leave(agent);
 	}
 	return verdict;
@@ -194,7 +194,7 @@ static enum rmpp_rx_verdict stored(struct umad_rmpp_rx *rx,
  * in the section that makes the engine DEAD, or the work that has resolved the
  * address would answer with why.
  */
-static void keep_silent(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
+static void keep_silent(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (verdict == RMPP_RX_GONE)
@@ -202,43 +202,43 @@ static void keep_silent(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
 }
 
 /* Do what the engine says, set its timer, and let it go if it is dead. */
-static void act(struct umad_rmpp_rx *rx, enum rmpp_rx_verdict verdict)
+static void act(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 {
 	struct umad_file *file = rx->agent->file;
 	bool unlisted = false;
 
 	if (verdict == RMPP_RX_ACK || verdict == RMPP_RX_ABORT ||
 	    verdict == RMPP_RX_STOP)
-		umad_rmpp_rx_answer(rx);
+		umad_xfer_rx_answer(rx);
 
 	spin_lock(&file->lock);
 	if (rx->listed && rx->engine.state == RMPP_RX_DEAD) {
 		if (list_empty(&rx->linger_node))
-			umad_rmpp_rx_failed(rx, verdict == RMPP_RX_STOP);
-		unlisted = umad_rmpp_rx_unlist(rx);
+			umad_xfer_rx_failed(rx, verdict == RMPP_RX_STOP);
+		unlisted = umad_xfer_rx_remove(rx);
 	} else if (rx->listed) {
 		umad_rmpp_set_timer(file, &rx->timer,
 				    rmpp_rx_deadline(&rx->engine));
 	}
 	umad_request_unlock(file);
 	if (unlisted)
-		umad_rmpp_rx_put(rx);
+		umad_xfer_rx_put(rx);
 }
 
-static struct umad_rmpp_rx *rx_find(struct umad_file *file,
+static struct umad_xfer_rx *rx_find(struct umad_file *file,
 				    const struct umad_rmpp_key *key)
 {
-	struct umad_rmpp_rx *rx;
+	struct umad_xfer_rx *rx;
 
 	lockdep_assert_held(&file->lock);
 	rx = umad_rmpp_table_find(&file->rmpp, key);
 	if (rx)
-		umad_rmpp_rx_get(rx);
+		umad_xfer_rx_get(rx);
 	return rx;
 }
 
 /* A packet for a message that has begun. */
-static void rx_packet(struct umad_rmpp_rx *rx,
+static void rx_packet(struct umad_xfer_rx *rx,
 		      const struct ib_mad_recv_wc *rwc,
 		      const struct rmpp_packet *packet)
 {
@@ -279,7 +279,7 @@ static void rx_packet(struct umad_rmpp_rx *rx,
  * first can only be so if they are in the window which the request has granted, and
  * then they may be of either.
  */
-static bool is_anothers(const struct umad_rmpp_rx *rx,
+static bool is_anothers(const struct umad_xfer_rx *rx,
 			const struct rmpp_packet *packet)
 {
 	struct umad_request *req;
@@ -298,37 +298,37 @@ static bool is_anothers(const struct umad_rmpp_rx *rx,
 }
 
 /* Another message begins in its place. Its table's reference is the caller's. */
-static void give_way(struct umad_rmpp_rx *rx)
+static void give_way(struct umad_xfer_rx *rx)
 {
 	struct umad_stats *stats = &rx->agent->file->port->stats;
 
-	if (rx->engine.state == RMPP_RX_JOINING) {
+	if (rx->engine.state == RMPP_RX_REASSEMBLING) {
 		umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
 		rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
 	}
 	/* Its ABORT would be taken for the other's. */
 	WRITE_ONCE(rx->silent, true);
-	umad_rmpp_rx_unlist(rx);
+	umad_xfer_rx_remove(rx);
 }
 
 static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now)
 {
-	struct umad_rmpp_rx *rx = container_of(timer, struct umad_rmpp_rx, timer);
+	struct umad_xfer_rx *rx = container_of(timer, struct umad_xfer_rx, timer);
 
 	if (!umad_active_ref_tryget(&rx->agent->active_ref))
 		return NULL;
-	umad_rmpp_rx_get(rx);
+	umad_xfer_rx_get(rx);
 	return rx->agent;
 }
 
 static void timer_run(struct umad_rmpp_timer *timer)
 {
-	struct umad_rmpp_rx *rx = container_of(timer, struct umad_rmpp_rx, timer);
+	struct umad_xfer_rx *rx = container_of(timer, struct umad_xfer_rx, timer);
 	struct umad_file *file = rx->agent->file;
 	enum rmpp_rx_verdict verdict;
 
 	spin_lock(&file->lock);
-	if (rx->req && rx->engine.state == RMPP_RX_JOINING &&
+	if (rx->req && rx->engine.state == RMPP_RX_REASSEMBLING &&
 	    rx->req->txn.state != UMAD_TXN_WAIT)
 		verdict = cancel_late(rx);
 	else
@@ -336,7 +336,7 @@ static void timer_run(struct umad_rmpp_timer *timer)
 	keep_silent(rx, verdict);
 	spin_unlock(&file->lock);
 	act(rx, verdict);
-	umad_rmpp_rx_put(rx);
+	umad_xfer_rx_put(rx);
 }
 
 static const struct umad_rmpp_timer_ops timer_ops = {
@@ -345,18 +345,18 @@ static const struct umad_rmpp_timer_ops timer_ops = {
 };
 
 /**
- * umad_rmpp_rx_data() - a DATA packet has been received
+ * umad_xfer_rx_data() - a DATA packet has been received
  * @agent: that it was routed to
  * @rwc: the packet
  * @packet: its RMPP header
  *
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  */
-void umad_rmpp_rx_data(struct umad_agent *agent,
+void umad_xfer_rx_data(struct umad_agent *agent,
 		       const struct ib_mad_recv_wc *rwc,
 		       const struct rmpp_packet *packet)
 {
-	struct umad_rmpp_rx *rx, *old = NULL;
+	struct umad_xfer_rx *rx, *old = NULL;
 	bool begins = packet->seg == 1;
 	struct umad_rmpp_key key;
 
@@ -373,22 +373,22 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
 	if (old) {
 		/* The table's, and ours. */
 		if (begins)
-			umad_rmpp_rx_put(old);
-		umad_rmpp_rx_put(old);
+			umad_xfer_rx_put(old);
+		umad_xfer_rx_put(old);
 		/* If it is of the other, the first segment has been lost. */
 		if (!begins)
 			return;
 	}
 	if (!rx)
-		rx = umad_rmpp_rx_begin(agent, rwc, packet, &key, &timer_ops);
+		rx = umad_xfer_rx_begin(agent, rwc, packet, &key, &timer_ops);
 	if (!rx)
 		return;
 	rx_packet(rx, rwc, packet);
-	umad_rmpp_rx_put(rx);
+	umad_xfer_rx_put(rx);
 }
 
 /**
- * umad_rmpp_rx_receive() - is this packet the sender's of a message to us?
+ * umad_xfer_rx_receive() - is this packet the sender's of a message to us?
  * @agent: that it was routed to
  * @rwc: the packet
  * @packet: its RMPP header; not DATA, but for DATA of an unknown version
@@ -397,13 +397,13 @@ void umad_rmpp_rx_data(struct umad_agent *agent,
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: true if it is; it has been dealt with.
  */
-bool umad_rmpp_rx_receive(struct umad_agent *agent,
+bool umad_xfer_rx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
 			  const struct rmpp_packet *packet,
 			  enum rmpp_rx_state state)
 {
 	struct umad_rmpp_key key;
-	struct umad_rmpp_rx *rx;
+	struct umad_xfer_rx *rx;
 	bool match;
 
 	umad_rmpp_key_of(&key, agent, rwc);
@@ -414,36 +414,36 @@ bool umad_rmpp_rx_receive(struct umad_agent *agent,
 	if (match)
 		rx_packet(rx, rwc, packet);
 	if (rx)
-		umad_rmpp_rx_put(rx);
+		umad_xfer_rx_put(rx);
 	return match;
 }
 
 /**
- * umad_rmpp_rx_cancel_all() - give up all that an agent is receiving
+ * umad_xfer_rx_cancel_all() - give up all that an agent is receiving
  * @agent: dying, without active references
  *
  * The senders of those not complete are sent ABORT, where the address is known;
  * what is complete lingers no more.
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
+void umad_xfer_rx_cancel_all(struct umad_agent *agent)
 {
 	struct umad_file *file = agent->file;
-	struct umad_rmpp_rx *rx;
+	struct umad_xfer_rx *rx;
 	bool tell;
 
 	for (;;) {
 		spin_lock(&file->lock);
 		rx = list_first_entry_or_null(&agent->receivers,
-					      struct umad_rmpp_rx, agent_node);
+					      struct umad_xfer_rx, agent_node);
 		if (rx) {
 			tell = rx->ah && !rx->silent &&
-			       rx->engine.state == RMPP_RX_JOINING;
-			if (rx->engine.state == RMPP_RX_JOINING)
+			       rx->engine.state == RMPP_RX_REASSEMBLING;
+			if (rx->engine.state == RMPP_RX_REASSEMBLING)
 				umad_stat_inc(&file->port->stats,
 					      UMAD_STAT_RMPP_RX_FAILED);
 			rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_UNSPEC);
-			umad_rmpp_rx_unlist(rx);
+			umad_xfer_rx_remove(rx);
 		}
 		spin_unlock(&file->lock);
 		if (!rx)
@@ -451,7 +451,7 @@ void umad_rmpp_rx_cancel_all(struct umad_agent *agent)
 		if (tell)
 			umad_rmpp_post_abort(agent, rx->ah, &rx->from,
 					     (struct ib_mad_hdr *)rx->head);
-		umad_rmpp_rx_put(rx);
+		umad_xfer_rx_put(rx);
 		cond_resched();
 	}
 }

@@ -54,7 +54,7 @@ void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 	u32 rest;
 
 	memset(rx, 0, sizeof(*rx));
-	rx->state = RMPP_RX_JOINING;
+	rx->state = RMPP_RX_REASSEMBLING;
 	rx->layout = *layout;
 	max_segs = div_u64_rem(max_bytes, layout->data, &rest);
 	rx->max_segs = min_t(u64, max_segs + !!rest, S32_MAX);
@@ -169,7 +169,7 @@ enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
 		return RMPP_RX_DROP;
 	case RMPP_RX_DONE:
 		return receive_done(rx, packet, now);
-	case RMPP_RX_JOINING:
+	case RMPP_RX_REASSEMBLING:
 		break;
 	}
 	if (ended)
@@ -229,7 +229,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 {
 	bool filled_gap;
 
-	if (rx->state != RMPP_RX_JOINING)
+	if (rx->state != RMPP_RX_REASSEMBLING)
 		return RMPP_RX_DROP;
 
 	rx->progress_at = now;
@@ -324,7 +324,7 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 		if (now - rx->progress_at < LINGER)
 			return RMPP_RX_DROP;
 		return end(rx, RMPP_RX_GONE, 0);
-	case RMPP_RX_JOINING:
+	case RMPP_RX_REASSEMBLING:
 		break;
 	}
 	if (now - rx->progress_at >= idle_max(rx))
@@ -349,7 +349,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_timer);
 u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 {
 	switch (rx->state) {
-	case RMPP_RX_JOINING:
+	case RMPP_RX_REASSEMBLING:
 		return min(rx->progress_at + idle_max(rx), rx->nudge_at);
 	case RMPP_RX_DONE:
 		return rx->progress_at + LINGER;

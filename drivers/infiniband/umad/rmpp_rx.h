@@ -24,12 +24,12 @@
 
 /**
  * enum rmpp_rx_state - where a receiver stands
- * @RMPP_RX_JOINING: segments are missing
+ * @RMPP_RX_REASSEMBLING: segments are missing
  * @RMPP_RX_DONE: the message is complete; lingers to answer what is repeated
  * @RMPP_RX_DEAD: nothing more is to be done or answered
  */
 enum rmpp_rx_state {
-	RMPP_RX_JOINING,
+	RMPP_RX_REASSEMBLING,
 	RMPP_RX_DONE,
 	RMPP_RX_DEAD,
 };

@@ -21,23 +21,23 @@ void umad_rmpp_rx_entry_release(struct umad_rx_entry *entry)
 }
 
 /**
- * umad_rmpp_rx_get() - take a reference
+ * umad_xfer_rx_get() - take a reference
  * @rx: to be kept
  *
  * Context: any.
  */
-void umad_rmpp_rx_get(struct umad_rmpp_rx *rx)
+void umad_xfer_rx_get(struct umad_xfer_rx *rx)
 {
 	refcount_inc(&rx->refs);
 }
 
 /**
- * umad_rmpp_rx_put() - drop a reference
+ * umad_xfer_rx_put() - drop a reference
  * @rx: consumed
  *
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_rx_put(struct umad_rmpp_rx *rx)
+void umad_xfer_rx_put(struct umad_xfer_rx *rx)
 {
 	if (!refcount_dec_and_test(&rx->refs))
 		return;

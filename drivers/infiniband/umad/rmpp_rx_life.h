@@ -23,7 +23,7 @@ struct umad_rmpp_rx_entry {
 };
 
 /**
- * struct umad_rmpp_rx - a message being received
+ * struct umad_xfer_rx - a message being received
  * @engine: protected by &umad_file.lock
  * @timer: protected by &umad_file.lock
  * @key: constant
@@ -54,7 +54,7 @@ struct umad_rmpp_rx_entry {
  * @from: the header of the first segment, for the program; constant
  * @head: headers of our answers, constant
  * @entry: what read() will return; NULL when it was handed on
- * @charged: bytes of it that count as being joined; protected by &umad_file.lock
+ * @charged: bytes of it that count as being reassembled; protected by &umad_file.lock
  * @peer: who sends it, while it is in the table and not complete; else NULL;
  *	protected by &umad_file.lock
  * @peer_node: in &umad_rmpp_peer.idle, if nobody asked for it; protected by
@@ -65,7 +65,7 @@ struct umad_rmpp_rx_entry {
  * @granted: segments that its sender may send, from the first missing one to the
  *	end of the window, but for one
  */
-struct umad_rmpp_rx {
+struct umad_xfer_rx {
 	struct rmpp_rx engine;
 	struct umad_rmpp_timer timer;
 	struct umad_rmpp_key key;
@@ -98,7 +98,7 @@ struct umad_rmpp_rx {
 };
 
 void umad_rmpp_rx_entry_release(struct umad_rx_entry *entry);
-void umad_rmpp_rx_get(struct umad_rmpp_rx *rx);
-void umad_rmpp_rx_put(struct umad_rmpp_rx *rx);
+void umad_xfer_rx_get(struct umad_xfer_rx *rx);
+void umad_xfer_rx_put(struct umad_xfer_rx *rx);
 
 #endif /* UMAD_RMPP_RX_LIFE_H */

@@ -37,7 +37,7 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
 	umad_request_count_failure(req, status);
 	spin_unlock(&file->lock);
-	umad_rmpp_tx_pump(req);
+	umad_xfer_tx_pump(req);
 	umad_request_free_mad(req, buf);
 }
 
@@ -57,7 +57,7 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	umad_request_free_mad(req, buf);
 }
 
-static void fill_segment(struct umad_rmpp_tx *tx, u32 seg,
+static void fill_segment(struct umad_xfer_tx *tx, u32 seg,
 			 struct ib_rmpp_mad *mad)
 {
 	size_t offset = (size_t)(seg - 1) * tx->layout.data;
@@ -114,7 +114,7 @@ static int post_last(struct umad_request *req, struct ib_mad_send_buf *buf)
 
 static int post_segment(struct umad_request *req, u32 seg)
 {
-	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_xfer_tx *tx = req->rmpp;
 	struct ib_mad_send_buf *buf;
 	int ret;
 
@@ -135,7 +135,7 @@ static int post_segment(struct umad_request *req, u32 seg)
 }
 
 /**
- * umad_rmpp_tx_pump() - hand to ib_core what may be sent now
+ * umad_xfer_tx_pump() - hand to ib_core what may be sent now
  * @req: with a message; caller must hold an active reference to
  *	its agent, or be in a handler of ib_core;
  *	the caller has a reference
@@ -144,9 +144,9 @@ static int post_segment(struct umad_request *req, u32 seg)
  * finds to be done meanwhile is left to it.
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_tx_pump(struct umad_request *req)
+void umad_xfer_tx_pump(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_file *file = req->file;
 	unsigned int budget = PUMP_MAX;
 	u32 seg, resent;
@@ -159,7 +159,7 @@ void umad_rmpp_tx_pump(struct umad_request *req)
 	resent = tx->engine.resent;
 	while (tx->again && budget) {
 		tx->again = false;
-		while (budget && umad_rmpp_tx_is_active(req) &&
+		while (budget && umad_xfer_tx_is_active(req) &&
 		       (seg = rmpp_tx_next(&tx->engine, ktime_get_ns()))) {
 			budget--;
 			spin_unlock(&file->lock);
@@ -177,8 +177,8 @@ void umad_rmpp_tx_pump(struct umad_request *req)
 	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RETRANSMITTED,
 		      tx->engine.resent - resent);
 	tx->pumping = false;
-	if (budget || !umad_rmpp_tx_is_active(req))
-		umad_rmpp_tx_arm(req);
+	if (budget || !umad_xfer_tx_is_active(req))
+		umad_xfer_tx_arm(req);
 	else
 		umad_rmpp_set_timer(file, &tx->timer, ktime_get_ns());
 out:
@@ -195,7 +195,7 @@ static void post_abort(struct umad_request *req, u8 status)
 	};
 
 	umad_rmpp_post_control(req->agent->core, req->ah, &req->hdr,
-			       umad_rmpp_tx_mad(req->rmpp), &packet, NULL,
+			       umad_xfer_tx_mad(req->rmpp), &packet, NULL,
 			       NULL);
 }
 
@@ -227,19 +227,19 @@ static void acked(struct umad_request *req, ktime_t now)
 static void settle(struct umad_request *req)
 {
 	bool turn = false, abort = false;
-	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_file *file = req->file;
 	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
-	if (umad_rmpp_tx_is_active(req) && !tx->settled &&
+	if (umad_xfer_tx_is_active(req) && !tx->settled &&
 	    tx->engine.state == RMPP_TX_ACKED) {
 		tx->settled = true;
 		tx->response_window = umad_rmpp_window_offer(file->port,
 							     ktime_to_ns(now));
 		acked(req, now);
 		turn = req->txn.state == UMAD_TXN_WAIT;
-	} else if (umad_rmpp_tx_is_active(req) && !tx->settled &&
+	} else if (umad_xfer_tx_is_active(req) && !tx->settled &&
 		   tx->engine.state == RMPP_TX_FAILED) {
 		tx->settled = true;
 		abort = rmpp_tx_must_abort(&tx->engine);
@@ -254,13 +254,13 @@ static void settle(struct umad_request *req)
 	if (abort)
 		post_abort(req, tx->engine.status);
 	/* Sends what is next, or takes the timer away. */
-	umad_rmpp_tx_pump(req);
+	umad_xfer_tx_pump(req);
 }
 
 /* The engine's deadline has come, or what has timed out has a turn. */
 static void tx_timer(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_xfer_tx *tx = req->rmpp;
 	bool turn = false;
 	u64 now;
 
@@ -299,7 +299,7 @@ static struct umad_request *find_send(struct umad_agent *agent,
 }
 
 /**
- * umad_rmpp_tx_receive() - is this packet the receiver's of a message of ours?
+ * umad_xfer_tx_receive() - is this packet the receiver's of a message of ours?
  * @agent: that it was routed to
  * @rwc: the packet
  * @packet: its RMPP header; not DATA, but for DATA of an unknown version
@@ -307,14 +307,14 @@ static struct umad_request *find_send(struct umad_agent *agent,
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: true if it is; it has been dealt with.
  */
-bool umad_rmpp_tx_receive(struct umad_agent *agent,
+bool umad_xfer_tx_receive(struct umad_agent *agent,
 			  const struct ib_mad_recv_wc *rwc,
 			  const struct rmpp_packet *packet)
 {
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
 	struct umad_file *file = agent->file;
 	bool turn = false;
-	struct umad_rmpp_tx *tx;
+	struct umad_xfer_tx *tx;
 	struct umad_rmpp_key from;
 	struct umad_request *req;
 
@@ -356,21 +356,21 @@ bool umad_rmpp_tx_receive(struct umad_agent *agent,
 }
 
 /**
- * umad_rmpp_tx_answered() - a response has begun, so the request has arrived
+ * umad_xfer_tx_answered() - a response has begun, so the request has arrived
  * @req: with a message or without; in a handler of ib_core; the caller has a
  *	reference
  *
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_tx_answered(struct umad_request *req)
+void umad_xfer_tx_answered(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_xfer_tx *tx = req->rmpp;
 
 	if (!tx)
 		return;
 	spin_lock(&req->file->lock);
 	tx->answered = true;
-	if (umad_rmpp_tx_is_active(req) && tx->engine.state == RMPP_TX_SENDING &&
+	if (umad_xfer_tx_is_active(req) && tx->engine.state == RMPP_TX_SENDING &&
 	    req->txn.state == UMAD_TXN_WAIT) {
 		tx->engine.state = RMPP_TX_ACKED;
 		tx->settled = true;
@@ -378,7 +378,7 @@ void umad_rmpp_tx_answered(struct umad_request *req)
 		wait_for_response(req, ktime_get());
 	}
 	spin_unlock(&req->file->lock);
-	umad_rmpp_tx_pump(req);
+	umad_xfer_tx_pump(req);
 }
 
 /* Its engine is to be called, unless that has to wait for a turn. */
@@ -388,7 +388,7 @@ static bool tx_is_due(struct umad_request *req, ktime_t now)
 	u64 give_up;
 
 	/* One that has ended is about to be freed. */
-	if (!umad_rmpp_tx_is_active(req))
+	if (!umad_xfer_tx_is_active(req))
 		return true;
 	if (!umad_again_waits(&req->in_line) &&
 	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))
@@ -408,7 +408,7 @@ static bool tx_is_due(struct umad_request *req, ktime_t now)
 
 static struct umad_request *timer_send(struct umad_rmpp_timer *timer)
 {
-	return container_of(timer, struct umad_rmpp_tx, timer)->req;
+	return container_of(timer, struct umad_xfer_tx, timer)->req;
 }
 
 static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now)
@@ -457,7 +457,7 @@ static void stop(struct umad_request *req)
 /* Tell the receiver that no more will come. */
 static void canceled(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_xfer_tx *tx = req->rmpp;
 	bool tell;
 
 	spin_lock(&req->file->lock);
@@ -466,16 +466,16 @@ static void canceled(struct umad_request *req)
 	spin_unlock(&req->file->lock);
 	if (tell)
 		umad_rmpp_post_abort(req->agent, req->ah, &req->hdr,
-				     umad_rmpp_tx_mad(tx));
+				     umad_xfer_tx_mad(tx));
 }
 
 static void release(struct umad_request *req)
 {
-	umad_rmpp_tx_free(req->rmpp);
+	umad_xfer_tx_free(req->rmpp);
 }
 
 static const struct umad_request_ops message_ops = {
-	.wants_turn = umad_rmpp_tx_is_active,
+	.wants_turn = umad_xfer_tx_is_active,
 	.take_turn = take_turn,
 	.retransmit = tx_timer,
 	.describe = describe,
@@ -491,8 +491,8 @@ static void start(struct umad_request *req)
 {
 	const struct ib_user_mad_hdr *hdr = &req->hdr;
 	struct umad_port *port = req->file->port;
-	struct umad_rmpp_tx *tx = req->rmpp;
-	struct ib_mad_hdr *mad = umad_rmpp_tx_mad(tx);
+	struct umad_xfer_tx *tx = req->rmpp;
+	struct ib_mad_hdr *mad = umad_xfer_tx_mad(tx);
 	u32 window = 1, segs;
 
 	tx->req = req;
@@ -505,14 +505,14 @@ static void start(struct umad_request *req)
 	segs = rmpp_segments(&tx->layout, tx->data_len);
 	/* The answer of a double-sided transfer begins with their window. */
 	if (ib_response_mad(mad))
-		window = umad_rmpp_rx_reply_window(req->agent, hdr, mad);
+		window = umad_xfer_rx_reply_window(req->agent, hdr, mad);
 	rmpp_tx_init(&tx->engine, segs, window, hdr->timeout_ms, hdr->retries,
 		     ktime_get_ns());
 }
 
 static int send_message(struct umad_agent *agent,
 			const struct ib_user_mad_hdr *hdr,
-			struct umad_rmpp_tx *tx)
+			struct umad_xfer_tx *tx)
 {
 	struct umad_request *req;
 	int ret;
@@ -521,9 +521,9 @@ static int send_message(struct umad_agent *agent,
 	req = ERR_PTR(-EINVAL);
 	if (agent->kernel_rmpp)
 		req = umad_request_create(agent, &message_ops, hdr,
-					  umad_rmpp_tx_mad(tx));
+					  umad_xfer_tx_mad(tx));
 	if (IS_ERR(req)) {
-		umad_rmpp_tx_free(tx);
+		umad_xfer_tx_free(tx);
 		return PTR_ERR(req);
 	}
 	req->rmpp = tx;
@@ -535,7 +535,7 @@ static int send_message(struct umad_agent *agent,
 		return ret;
 	}
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_SEND_POSTED);
-	umad_rmpp_tx_pump(req);
+	umad_xfer_tx_pump(req);
 	umad_request_put(req);
 	return 0;
 }
@@ -553,16 +553,16 @@ static int send_message(struct umad_agent *agent,
  * Return: as umad_send_mad().
  */
 int umad_rmpp_send(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
-		   struct umad_rmpp_tx *tx)
+		   struct umad_xfer_tx *tx)
 {
 	struct umad_agent *agent;
 	unsigned int over_high;
 	int ret;
 
-	trace_ib_umad_write(file, hdr, umad_rmpp_tx_mad(tx));
+	trace_ib_umad_write(file, hdr, umad_xfer_tx_mad(tx));
 	agent = umad_agent_enter(file, hdr->id);
 	if (!agent) {
-		umad_rmpp_tx_free(tx);
+		umad_xfer_tx_free(tx);
 		return -EIO;
 	}
 	over_high = umad_throttle_defer();

@@ -8,13 +8,13 @@
 
 static int compare(const void *key, const struct rb_node *node)
 {
-	return memcmp(key, &rb_entry(node, struct umad_rmpp_rx, node)->key,
+	return memcmp(key, &rb_entry(node, struct umad_xfer_rx, node)->key,
 		      sizeof(struct umad_rmpp_key));
 }
 
 static bool sorts_before(struct rb_node *a, const struct rb_node *b)
 {
-	return compare(&rb_entry(a, struct umad_rmpp_rx, node)->key, b) < 0;
+	return compare(&rb_entry(a, struct umad_xfer_rx, node)->key, b) < 0;
 }
 
 /**
@@ -25,12 +25,12 @@ static bool sorts_before(struct rb_node *a, const struct rb_node *b)
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: the message, or NULL.
  */
-struct umad_rmpp_rx *umad_rmpp_table_find(struct umad_rmpp *rmpp,
+struct umad_xfer_rx *umad_rmpp_table_find(struct umad_rmpp *rmpp,
 					  const struct umad_rmpp_key *key)
 {
 	struct rb_node *node = rb_find(key, &rmpp->receivers, compare);
 
-	return node ? rb_entry(node, struct umad_rmpp_rx, node) : NULL;
+	return node ? rb_entry(node, struct umad_xfer_rx, node) : NULL;
 }
 
 /**
@@ -40,7 +40,7 @@ struct umad_rmpp_rx *umad_rmpp_table_find(struct umad_rmpp *rmpp,
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_table_insert(struct umad_rmpp *rmpp, struct umad_rmpp_rx *rx)
+void umad_rmpp_table_insert(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx)
 {
 	rb_add(&rx->node, &rmpp->receivers, sorts_before);
 }
@@ -52,7 +52,7 @@ void umad_rmpp_table_insert(struct umad_rmpp *rmpp, struct umad_rmpp_rx *rx)
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_table_remove(struct umad_rmpp *rmpp, struct umad_rmpp_rx *rx)
+void umad_rmpp_table_remove(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx)
 {
 	rb_erase(&rx->node, &rmpp->receivers);
 }

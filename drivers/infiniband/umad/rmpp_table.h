@@ -9,11 +9,11 @@
 
 struct umad_rmpp;
 struct umad_rmpp_key;
-struct umad_rmpp_rx;
+struct umad_xfer_rx;
 
-struct umad_rmpp_rx *umad_rmpp_table_find(struct umad_rmpp *rmpp,
+struct umad_xfer_rx *umad_rmpp_table_find(struct umad_rmpp *rmpp,
 					  const struct umad_rmpp_key *key);
-void umad_rmpp_table_insert(struct umad_rmpp *rmpp, struct umad_rmpp_rx *rx);
-void umad_rmpp_table_remove(struct umad_rmpp *rmpp, struct umad_rmpp_rx *rx);
+void umad_rmpp_table_insert(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx);
+void umad_rmpp_table_remove(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx);
 
 #endif /* UMAD_RMPP_TABLE_H */

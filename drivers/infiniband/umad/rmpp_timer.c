@@ -141,7 +141,7 @@ void umad_rmpp_init(struct umad_rmpp *rmpp)
 void umad_rmpp_destroy(struct umad_rmpp *rmpp)
 {
 	cancel_delayed_work_sync(&rmpp->work);
-	WARN_ON_ONCE(rmpp->joining || !RB_EMPTY_ROOT(&rmpp->peers) ||
+	WARN_ON_ONCE(rmpp->reassembling || !RB_EMPTY_ROOT(&rmpp->peers) ||
 		     !RB_EMPTY_ROOT(&rmpp->receivers) ||
 		     rmpp->lingering_count || rmpp->resolving ||
 		     atomic_read(&rmpp->strays) ||

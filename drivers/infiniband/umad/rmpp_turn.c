@@ -32,14 +32,14 @@
  */
 bool umad_rmpp_wants_turn(const struct umad_request *req)
 {
-	return umad_rmpp_tx_is_active(req) && req->txn.state == UMAD_TXN_WAIT &&
+	return umad_xfer_tx_is_active(req) && req->txn.state == UMAD_TXN_WAIT &&
 	       !req->waiting && !req->rmpp->answered;
 }
 
 /* One has left ib_core. True: the next was put off, and is due. */
 static bool next_is_due(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_xfer_tx *tx = req->rmpp;
 
 	lockdep_assert_held(&req->file->lock);
 	tx->turns--;
@@ -79,7 +79,7 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 
 static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
 {
-	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_file *file = req->file;
 	struct ib_mad_send_buf *buf;
 	bool waits;
@@ -114,7 +114,7 @@ static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
  */
 void umad_rmpp_turn_around(struct umad_request *req)
 {
-	struct umad_rmpp_tx *tx = req->rmpp;
+	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_file *file = req->file;
 	const struct rmpp_packet packet = {
 		.version = IB_MGMT_RMPP_VERSION,
@@ -137,18 +137,18 @@ void umad_rmpp_turn_around(struct umad_request *req)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
 	if (umad_rmpp_wants_turn(req)) {
 		tx->turn_at = ktime_get_ns() + TURN_AGAIN;
-		umad_rmpp_tx_arm(req);
+		umad_xfer_tx_arm(req);
 	}
 	spin_unlock(&file->lock);
 }
 
 /**
- * umad_rmpp_tx_turn_again() - its wait entry was used up by what is not the response
+ * umad_xfer_tx_turn_again() - its wait entry was used up by what is not the response
  * @req: with a message; in a handler of ib_core; the caller has a reference
  *
  * Context: process; may sleep; hold no lock.
  */
-void umad_rmpp_tx_turn_again(struct umad_request *req)
+void umad_xfer_tx_turn_again(struct umad_request *req)
 {
 	bool turn;
 

@@ -32,17 +32,17 @@ void umad_rmpp_window_init(struct umad_rmpp_window *window)
 	INIT_LIST_HEAD(&window->active);
 }
 
-static struct umad_rmpp_window *window_of(struct umad_rmpp_rx *rx)
+static struct umad_rmpp_window *window_of(struct umad_xfer_rx *rx)
 {
 	return &rx->agent->file->port->rmpp_window;
 }
 
-static bool is_active(const struct umad_rmpp_rx *rx)
+static bool is_active(const struct umad_xfer_rx *rx)
 {
 	return !list_empty(&rx->window_node);
 }
 
-static void deactivate(struct umad_rmpp_window *window, struct umad_rmpp_rx *rx)
+static void deactivate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&window->lock);
 	list_del_init(&rx->window_node);
@@ -52,7 +52,7 @@ static void deactivate(struct umad_rmpp_window *window, struct umad_rmpp_rx *rx)
 		window->peers--;
 }
 
-static void activate(struct umad_rmpp_window *window, struct umad_rmpp_rx *rx)
+static void activate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&window->lock);
 	list_add_tail(&rx->window_node, &window->active);
@@ -67,7 +67,7 @@ static void activate(struct umad_rmpp_window *window, struct umad_rmpp_rx *rx)
  * One segment is not counted, that each is always granted: else many that have
  * no more than that would use up what others could be granted.
  */
-static void account(struct umad_rmpp_window *window, struct umad_rmpp_rx *rx)
+static void account(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 {
 	const struct rmpp_rx *engine = &rx->engine;
 	u32 granted = engine->window_last - (engine->expected - 1);
@@ -85,7 +85,7 @@ static void account(struct umad_rmpp_window *window, struct umad_rmpp_rx *rx)
 /* Those whose senders have fallen silent do not count. */
 static void let_age(struct umad_rmpp_window *window, u64 now)
 {
-	struct umad_rmpp_rx *rx, *next;
+	struct umad_xfer_rx *rx, *next;
 
 	lockdep_assert_held(&window->lock);
 	list_for_each_entry_safe(rx, next, &window->active, window_node) {
@@ -102,7 +102,7 @@ static void let_age(struct umad_rmpp_window *window, u64 now)
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_window_seen(struct umad_rmpp_rx *rx, u64 now)
+void umad_rmpp_window_seen(struct umad_xfer_rx *rx, u64 now)
 {
 	struct umad_rmpp_window *window = window_of(rx);
 
@@ -123,7 +123,7 @@ void umad_rmpp_window_seen(struct umad_rmpp_rx *rx, u64 now)
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_window_leave(struct umad_rmpp_rx *rx)
+void umad_rmpp_window_leave(struct umad_xfer_rx *rx)
 {
 	struct umad_rmpp_window *window = window_of(rx);
 
@@ -141,7 +141,7 @@ void umad_rmpp_window_leave(struct umad_rmpp_rx *rx)
  * much. Who is silent needs no more than a way to go on.
  */
 static u32 choose(struct umad_rmpp_window *window, u32 budget,
-		  const struct umad_rmpp_rx *rx)
+		  const struct umad_xfer_rx *rx)
 {
 	const struct umad_rmpp_peer *peer = rx->peer;
 	u32 others, most, left, used;
@@ -167,7 +167,7 @@ static u32 choose(struct umad_rmpp_window *window, u32 budget,
  * never exceeds the window budget but by one segment for each message.
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_window_ack(struct umad_rmpp_rx *rx, struct rmpp_packet *ack,
+void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 			  u64 now)
 {
 	u32 budget = READ_ONCE(rx->agent->file->port->rx_window_budget);

@@ -12,16 +12,16 @@
 
 struct rmpp_packet;
 struct umad_port;
-struct umad_rmpp_rx;
+struct umad_xfer_rx;
 
 /**
  * struct umad_rmpp_window - what a port has granted
  * @lock: protects all below; taken in process context only, inside
  *	&umad_file.lock or alone, and nothing is taken inside it
  * @active: messages of which a segment has come lately, the one whose last came
- *	first foremost, &umad_rmpp_rx.window_node
+ *	first foremost, &umad_xfer_rx.window_node
  * @peers: senders of those; one that sends to two files is two
- * @granted: the sum of &umad_rmpp_rx.granted of @active
+ * @granted: the sum of &umad_xfer_rx.granted of @active
  */
 struct umad_rmpp_window {
 	spinlock_t lock; /* protects all below */
@@ -31,9 +31,9 @@ struct umad_rmpp_window {
 };
 
 void umad_rmpp_window_init(struct umad_rmpp_window *window);
-void umad_rmpp_window_seen(struct umad_rmpp_rx *rx, u64 now);
-void umad_rmpp_window_leave(struct umad_rmpp_rx *rx);
-void umad_rmpp_window_ack(struct umad_rmpp_rx *rx, struct rmpp_packet *ack,
+void umad_rmpp_window_seen(struct umad_xfer_rx *rx, u64 now);
+void umad_rmpp_window_leave(struct umad_xfer_rx *rx);
+void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 			  u64 now);
 u32 umad_rmpp_window_offer(struct umad_port *port, u64 now);
 

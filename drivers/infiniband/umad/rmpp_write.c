@@ -17,7 +17,7 @@
 #include "pagebuf.h"
 
 /**
- * umad_rmpp_tx_create() - a message that a program has written
+ * umad_xfer_tx_create() - a message that a program has written
  * @file: that the program has written to
  * @hdr: the program's header
  * @head: its MAD and RMPP header, as copied in before: 36 bytes
@@ -28,7 +28,7 @@
  * Return: the message; -EINVAL when it ends within the class's header;
  * -EFAULT; -ENOMEM, also when the file's messages take more than they may.
  */
-struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
+struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 					 const struct ib_user_mad_hdr *hdr,
 					 const void *head,
 					 const void __user *mad, size_t len)
@@ -36,7 +36,7 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
 	const struct ib_mad_hdr *mad_hdr = head;
 	size_t hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
 	struct umad_rmpp_dest *dest;
-	struct umad_rmpp_tx *tx;
+	struct umad_xfer_tx *tx;
 	struct umad_txn_dest to;
 	int ret = -ENOMEM;
 
@@ -79,17 +79,17 @@ struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
 		goto err;
 	return tx;
 err:
-	umad_rmpp_tx_free(tx);
+	umad_xfer_tx_free(tx);
 	return ERR_PTR(ret);
 }
 
 /**
- * umad_rmpp_tx_free() - give a message back
+ * umad_xfer_tx_free() - give a message back
  * @tx: consumed; NULL is nothing
  *
  * Context: process; may sleep.
  */
-void umad_rmpp_tx_free(struct umad_rmpp_tx *tx)
+void umad_xfer_tx_free(struct umad_xfer_tx *tx)
 {
 	if (!tx)
 		return;
@@ -100,25 +100,25 @@ void umad_rmpp_tx_free(struct umad_rmpp_tx *tx)
 }
 
 /**
- * umad_rmpp_tx_mad() - the MAD header of a message
+ * umad_xfer_tx_mad() - the MAD header of a message
  * @tx: the message
  *
  * Context: any.
  * Return: the header, that each segment begins with.
  */
-struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx)
+struct ib_mad_hdr *umad_xfer_tx_mad(struct umad_xfer_tx *tx)
 {
 	return (struct ib_mad_hdr *)tx->head;
 }
 
 /**
- * umad_rmpp_tx_is_active() - is its message still to be sent?
+ * umad_xfer_tx_is_active() - is its message still to be sent?
  * @req: with a message
  *
  * Context: process, &umad_file.lock held.
  * Return: false when its transaction has ended, or its agent ends.
  */
-bool umad_rmpp_tx_is_active(const struct umad_request *req)
+bool umad_xfer_tx_is_active(const struct umad_request *req)
 {
 	return !req->agent->dying && (req->txn.state == UMAD_TXN_WAIT ||
 				      req->txn.state == UMAD_TXN_SEND);
@@ -127,18 +127,18 @@ bool umad_rmpp_tx_is_active(const struct umad_request *req)
 /* When its timer is to run next. */
 static u64 next_deadline(const struct umad_request *req)
 {
-	if (!umad_rmpp_tx_is_active(req))
+	if (!umad_xfer_tx_is_active(req))
 		return U64_MAX;
 	return min(rmpp_tx_deadline(&req->rmpp->engine), req->rmpp->turn_at);
 }
 
 /**
- * umad_rmpp_tx_arm() - have the timer run when something is to be done next
+ * umad_xfer_tx_arm() - have the timer run when something is to be done next
  * @req: with a message
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */
-void umad_rmpp_tx_arm(struct umad_request *req)
+void umad_xfer_tx_arm(struct umad_request *req)
 {
 	umad_rmpp_set_timer(req->file, &req->rmpp->timer, next_deadline(req));
 }

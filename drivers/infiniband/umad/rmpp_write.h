@@ -11,7 +11,7 @@ struct umad_pagebuf;
 struct umad_request;
 
 /**
- * struct umad_rmpp_tx - a message being sent
+ * struct umad_xfer_tx - a message being sent
  * @engine: protected by &umad_file.lock
  * @timer: protected by &umad_file.lock
  * @req: whose message it is, constant once posted
@@ -34,7 +34,7 @@ struct umad_request;
  * @response_window: segments of the response that may come unacknowledged;
  *	protected by &umad_file.lock
  */
-struct umad_rmpp_tx {
+struct umad_xfer_tx {
 	struct rmpp_tx engine;
 	struct umad_rmpp_timer timer;
 	struct umad_request *req;
@@ -56,13 +56,13 @@ struct umad_rmpp_tx {
 	u32 response_window;
 };
 
-struct umad_rmpp_tx *umad_rmpp_tx_create(struct umad_file *file,
+struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 					 const struct ib_user_mad_hdr *hdr,
 					 const void *head,
 					 const void __user *mad, size_t len);
-void umad_rmpp_tx_free(struct umad_rmpp_tx *tx);
-struct ib_mad_hdr *umad_rmpp_tx_mad(struct umad_rmpp_tx *tx);
-void umad_rmpp_tx_arm(struct umad_request *req);
-bool umad_rmpp_tx_is_active(const struct umad_request *req);
+void umad_xfer_tx_free(struct umad_xfer_tx *tx);
+struct ib_mad_hdr *umad_xfer_tx_mad(struct umad_xfer_tx *tx);
+void umad_xfer_tx_arm(struct umad_request *req);
+bool umad_xfer_tx_is_active(const struct umad_request *req);
 
 #endif /* UMAD_RMPP_WRITE_H */

@@ -24,10 +24,10 @@ struct umad_port;
  *	thread group that has opened them, with a reference
  * @refs: programs, or files; protected by &umad_port.users_lock
  * @turn: those below it that have something to send again
- * @active: how many of @refs have RMPP messages being joined; protected by
+ * @active: how many of @refs have RMPP messages being reassembled; protected by
  *	&umad_port.users_lock
- * @joining: such messages
- * @joining_bytes: memory they take
+ * @reassembling: such messages
+ * @reassembly_bytes: memory they take
  */
 struct umad_user {
 	struct rb_node node;
@@ -37,8 +37,8 @@ struct umad_user {
 	unsigned int refs;
 	struct umad_turn turn;
 	unsigned int active;
-	atomic_t joining;
-	atomic64_t joining_bytes;
+	atomic_t reassembling;
+	atomic64_t reassembly_bytes;
 };
 
 struct umad_user *umad_user_get(struct umad_port *port, struct mem_cgroup *memcg);

@@ -39,11 +39,11 @@ static int write_message(struct umad_file *file,
 			 const struct mad_head *head, const char __user *buf,
 			 size_t len)
 {
-	struct umad_rmpp_tx *tx;
+	struct umad_xfer_tx *tx;
 
 	if (len > umad_rmpp_max_message())
 		return -EMSGSIZE;
-	tx = umad_rmpp_tx_create(file, hdr, head->bytes, buf, len);
+	tx = umad_xfer_tx_create(file, hdr, head->bytes, buf, len);
 	if (IS_ERR(tx))
 		return PTR_ERR(tx);
 	return umad_rmpp_send(file, hdr, tx);

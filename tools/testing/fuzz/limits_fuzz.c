@@ -39,7 +39,7 @@
  * @reserve: of no use here
  * @files: on it
  * @agents: one for each file
- * @messages: those with a peer are being joined
+ * @messages: those with a peer are being reassembled
  * @requests: that some of them answer
  * @now: the time
  * @aged: a message was silent, and has lost its place
@@ -51,11 +51,11 @@ struct world {
 	struct umad_reserve reserve;
 	struct umad_file files[FILES];
 	struct umad_agent agents[FILES];
-	struct umad_rmpp_rx messages[MESSAGES];
+	struct umad_xfer_rx messages[MESSAGES];
 	struct umad_request requests[REQUESTS];
 	u64 now;
 	bool aged;
-	struct umad_rmpp_rx *evicted;
+	struct umad_xfer_rx *evicted;
 };
 
 static struct world world __aligned(64);
@@ -88,7 +88,7 @@ static void set_param(const char *name, unsigned long value)
 	MUST(!"there is such a parameter");
 }
 
-static void leaves(struct umad_rmpp_rx *rx)
+static void leaves(struct umad_xfer_rx *rx)
 {
 	umad_rmpp_window_leave(rx);
 	umad_rmpp_uncount(rx);
@@ -97,7 +97,7 @@ static void leaves(struct umad_rmpp_rx *rx)
 }
 
 /* In place of rmpp_end.c. One whose agent ends is left alone. */
-bool umad_rmpp_rx_evict(struct umad_rmpp_rx *rx)
+bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 {
 	struct world *w = &world;
 
@@ -119,7 +119,7 @@ static void check_peer(struct world *w, struct umad_rmpp_peer *peer)
 	u32 i;
 
 	for (i = 0; i < MESSAGES; i++) {
-		struct umad_rmpp_rx *rx = &w->messages[i];
+		struct umad_xfer_rx *rx = &w->messages[i];
 
 		if (rx->peer != peer)
 			continue;
@@ -143,7 +143,7 @@ static void check_peer(struct world *w, struct umad_rmpp_peer *peer)
 static void check_file(struct world *w, struct umad_file *file)
 {
 	struct umad_rmpp_peer *most_transfers, *most_bytes, *peer;
-	unsigned int joining = 0, peers = 0, transfers = 0, first = 0;
+	unsigned int reassembling = 0, peers = 0, transfers = 0, first = 0;
 	u64 bytes = 0, most = 0, unasked = 0;
 	struct rb_node *node;
 	u32 i;
@@ -152,11 +152,11 @@ static void check_file(struct world *w, struct umad_file *file)
 		if (!w->messages[i].peer ||
 		    w->messages[i].agent->file != file)
 			continue;
-		joining++;
+		reassembling++;
 		bytes += w->messages[i].charged;
 	}
-	MUST(file->rmpp.joining == joining);
-	MUST(file->rmpp.joining_bytes == bytes);
+	MUST(file->rmpp.reassembling == reassembling);
+	MUST(file->rmpp.reassembly_bytes == bytes);
 	for (node = rb_first(&file->rmpp.peers); node; node = rb_next(node)) {
 		peer = rb_entry(node, struct umad_rmpp_peer, node);
 		check_peer(w, peer);
@@ -166,7 +166,7 @@ static void check_file(struct world *w, struct umad_file *file)
 		unasked += peer->bytes;
 	}
 	MUST(unasked <= bytes);
-	MUST(!peers == !joining);
+	MUST(!peers == !reassembling);
 	if (!peers)
 		return;
 	node = rb_first_cached(&file->rmpp.by_transfers);
@@ -183,20 +183,20 @@ static void check_file(struct world *w, struct umad_file *file)
 /* Does it have any? */
 static bool check_program(struct world *w, struct umad_user *program)
 {
-	unsigned int joining = 0, active = 0, i;
+	unsigned int reassembling = 0, active = 0, i;
 	u64 bytes = 0;
 
 	for (i = 0; i < FILES; i++) {
 		if (w->files[i].user != program)
 			continue;
-		joining += w->files[i].rmpp.joining;
-		bytes += w->files[i].rmpp.joining_bytes;
-		active += !!w->files[i].rmpp.joining;
+		reassembling += w->files[i].rmpp.reassembling;
+		bytes += w->files[i].rmpp.reassembly_bytes;
+		active += !!w->files[i].rmpp.reassembling;
 	}
-	MUST((unsigned int)atomic_read(&program->joining) == joining);
-	MUST((u64)atomic64_read(&program->joining_bytes) == bytes);
+	MUST((unsigned int)atomic_read(&program->reassembling) == reassembling);
+	MUST((u64)atomic64_read(&program->reassembly_bytes) == bytes);
 	MUST(program->active == active);
-	return joining;
+	return reassembling;
 }
 
 static bool check_cgroup(struct world *w, struct umad_user *cgroup)
@@ -212,21 +212,21 @@ static bool check_cgroup(struct world *w, struct umad_user *cgroup)
 
 static void check(struct world *w)
 {
-	unsigned int joining = 0, active = 0, cgroups = 0;
-	struct umad_rmpp_rx *rx;
+	unsigned int reassembling = 0, active = 0, cgroups = 0;
+	struct umad_xfer_rx *rx;
 	u64 bytes = 0, seen = 0;
 	u32 granted = 0, i;
 
 	for (i = 0; i < FILES; i++) {
 		check_file(w, &w->files[i]);
-		joining += w->files[i].rmpp.joining;
-		bytes += w->files[i].rmpp.joining_bytes;
+		reassembling += w->files[i].rmpp.reassembling;
+		bytes += w->files[i].rmpp.reassembly_bytes;
 	}
 	for (i = 0; i < CGROUPS; i++)
 		cgroups += check_cgroup(w, &w->cgroups[i]);
 	MUST(w->port.active_users == cgroups);
-	MUST((unsigned int)atomic_read(&w->port.rmpp_joining) == joining);
-	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) == bytes);
+	MUST((unsigned int)atomic_read(&w->port.rmpp_reassembling) == reassembling);
+	MUST((u64)atomic64_read(&w->port.rmpp_reassembly_bytes) == bytes);
 
 	list_for_each_entry(rx, &w->port.rmpp_window.active, window_node) {
 		MUST(rx->peer);
@@ -235,7 +235,7 @@ static void check(struct world *w)
 		granted += rx->granted;
 		active++;
 	}
-	MUST(active <= joining);
+	MUST(active <= reassembling);
 	MUST(w->port.rmpp_window.granted == granted);
 	MUST(w->port.rmpp_window.peers <= active);
 	MUST(!w->port.rmpp_window.peers == !active);
@@ -253,10 +253,10 @@ static bool has_share(const struct umad_file *file, u64 limit, u64 of_program,
 	return of_program <= 2 * share && of_file <= share / program->active;
 }
 
-static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
+static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 {
 	struct umad_agent *agent = &w->agents[take(in) % FILES];
-	struct umad_rmpp_rx *victim = NULL;
+	struct umad_xfer_rx *victim = NULL;
 	struct rmpp_layout layout;
 	u8 shape = take(in);
 	bool may;
@@ -291,18 +291,18 @@ static void begin(struct world *w, struct umad_rmpp_rx *rx, struct input *in)
 	rx->engine.asked_for = rx->asked_for;
 	umad_rmpp_count(rx);
 	MUST(rx->asked_for || rx->peer->transfers <= peer_transfers);
-	MUST(agent->file->rmpp.joining <= file_transfers);
-	MUST((u32)atomic_read(&w->port.rmpp_joining) <= port_transfers ||
+	MUST(agent->file->rmpp.reassembling <= file_transfers);
+	MUST((u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
 	     has_share(agent->file, port_transfers,
-		       atomic_read(&agent->file->user->joining),
-		       agent->file->rmpp.joining));
+		       atomic_read(&agent->file->user->reassembling),
+		       agent->file->rmpp.reassembling));
 }
 
 /* Memory for a segment; false: there must be no more of it. */
-static bool grow(struct world *w, struct umad_rmpp_rx *rx, u32 bytes)
+static bool grow(struct world *w, struct umad_xfer_rx *rx, u32 bytes)
 {
 	struct umad_file *file = rx->agent->file;
-	struct umad_rmpp_rx *victim = NULL;
+	struct umad_xfer_rx *victim = NULL;
 	bool may;
 
 	umad_rmpp_charge(rx, bytes);
@@ -314,15 +314,15 @@ static bool grow(struct world *w, struct umad_rmpp_rx *rx, u32 bytes)
 	if (!may)
 		return false;
 	MUST(rx->asked_for || rx->peer->bytes <= peer_bytes);
-	MUST(file->rmpp.joining_bytes <= file_bytes);
-	MUST((u64)atomic64_read(&w->port.rmpp_joining_bytes) <= port_bytes ||
+	MUST(file->rmpp.reassembly_bytes <= file_bytes);
+	MUST((u64)atomic64_read(&w->port.rmpp_reassembly_bytes) <= port_bytes ||
 	     has_share(file, port_bytes,
-		       atomic64_read(&file->user->joining_bytes),
-		       file->rmpp.joining_bytes));
+		       atomic64_read(&file->user->reassembly_bytes),
+		       file->rmpp.reassembly_bytes));
 	return true;
 }
 
-static void segment(struct world *w, struct umad_rmpp_rx *rx,
+static void segment(struct world *w, struct umad_xfer_rx *rx,
 		    struct input *in)
 {
 	u8 shape = take(in);
@@ -346,15 +346,15 @@ static void segment(struct world *w, struct umad_rmpp_rx *rx,
 			umad_rmpp_peer_seen(rx);
 		}
 	}
-	if (rx->engine.state != RMPP_RX_JOINING)
+	if (rx->engine.state != RMPP_RX_REASSEMBLING)
 		leaves(rx);
 }
 
-static void ack(struct world *w, struct umad_rmpp_rx *rx)
+static void ack(struct world *w, struct umad_xfer_rx *rx)
 {
 	struct rmpp_packet packet;
 	u32 active = 0, now_active = 0;
-	struct umad_rmpp_rx *other;
+	struct umad_xfer_rx *other;
 
 	list_for_each_entry(other, &w->port.rmpp_window.active, window_node)
 		active++;
@@ -407,7 +407,7 @@ void fuzz_one(const u8 *data, size_t size)
 	set_up(w, &in);
 	while (in.left) {
 		u8 byte = take(&in);
-		struct umad_rmpp_rx *rx = &w->messages[byte % MESSAGES];
+		struct umad_xfer_rx *rx = &w->messages[byte % MESSAGES];
 
 		if (byte >= 250) {
 			w->agents[byte % FILES].dying ^= true;

@@ -68,7 +68,7 @@ static void check(struct model *m)
 		MUST(deadline == U64_MAX);
 	else
 		MUST(deadline <= m->now + WAIT_MAX);
-	if (rx->state == RMPP_RX_JOINING && !rx->asked_for && rx->highest <= 1)
+	if (rx->state == RMPP_RX_REASSEMBLING && !rx->asked_for && rx->highest <= 1)
 		MUST(deadline <= m->now + LONE_MAX);
 	if (rx->state == RMPP_RX_DONE) {
 		MUST(rx->last && m->first_missing == rx->last + 1);
@@ -91,14 +91,14 @@ static void check_verdict(struct model *m, enum rmpp_rx_verdict verdict)
 		MUST(m->rx.state == was);
 		break;
 	case RMPP_RX_STORE:
-		MUST(was == RMPP_RX_JOINING && m->rx.state == was);
+		MUST(was == RMPP_RX_REASSEMBLING && m->rx.state == was);
 		break;
 	case RMPP_RX_ACK:
 		MUST(was != RMPP_RX_DEAD && m->rx.state != RMPP_RX_DEAD);
 		break;
 	case RMPP_RX_ABORT:
 	case RMPP_RX_STOP:
-		MUST(was == RMPP_RX_JOINING && m->rx.state == RMPP_RX_DEAD);
+		MUST(was == RMPP_RX_REASSEMBLING && m->rx.state == RMPP_RX_DEAD);
 		MUST(m->rx.status);
 		MUST((m->rx.status == IB_MGMT_RMPP_STATUS_RESX) ==
 		     (verdict == RMPP_RX_STOP));
@@ -286,7 +286,7 @@ static void receive(struct model *m, struct input *in)
 
 static void timer(struct model *m)
 {
-	bool due = m->rx.state == RMPP_RX_JOINING && m->rx.expected > 1 &&
+	bool due = m->rx.state == RMPP_RX_REASSEMBLING && m->rx.expected > 1 &&
 		   m->now >= m->rx.nudge_at;
 	enum rmpp_rx_verdict verdict = rmpp_rx_timer(&m->rx, m->now);
 
@@ -306,7 +306,7 @@ static void go_well(struct model *m, u32 segs, u32 window)
 	};
 	enum rmpp_rx_verdict verdict;
 
-	while (segs-- && m->rx.state == RMPP_RX_JOINING && !m->last &&
+	while (segs-- && m->rx.state == RMPP_RX_REASSEMBLING && !m->last &&
 	       m->rx.expected < min_t(u32, m->rx.max_segs, MODEL_SEGS)) {
 		packet.seg = m->rx.expected;
 		packet.flags &= ~IB_MGMT_RMPP_FLAG_FIRST;
@@ -330,7 +330,7 @@ static void go_well(struct model *m, u32 segs, u32 window)
 /* Left alone, each receiver ends, and its deadlines lead there. */
 static void leave_alone(struct model *m)
 {
-	bool lone = m->rx.state == RMPP_RX_JOINING && !m->rx.asked_for &&
+	bool lone = m->rx.state == RMPP_RX_REASSEMBLING && !m->rx.asked_for &&
 		    m->rx.highest <= 1;
 	u64 deadline, start = m->now;
 	u32 steps = 0;

@@ -74,7 +74,7 @@ void intree_tx_timer(struct intree_tx *tx, u64 now)
 void intree_rx_init(struct intree_rx *rx)
 {
 	memset(rx, 0, sizeof(*rx));
-	rx->state = RMPP_RX_JOINING;
+	rx->state = RMPP_RX_REASSEMBLING;
 	rx->window_last = 1;
 	rx->until = U64_MAX;
 }

@@ -285,7 +285,7 @@ static void message_over_the_bound(struct kunit *test)
 
 	for (seg = 1; seg <= 100; seg++)
 		give(env, data_packet(seg, 200, 220));
-	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_JOINING);
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_REASSEMBLING);
 	EXPECT_VERDICT(test, give(env, data_packet(101, 200, 220)),
 		       RMPP_RX_STOP);
 	expect_dead(test, IB_MGMT_RMPP_STATUS_RESX);
@@ -353,7 +353,7 @@ static void segments_put_nudges_off(struct kunit *test)
 				env->now + 100 * MS);
 		env->now += IDLE_MAX - 1;
 	}
-	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_JOINING);
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_REASSEMBLING);
 	/* Duplicates are no progress. */
 	give(env, segment(7));
 	env->now++;

@@ -69,7 +69,7 @@ static void violation_name(const struct violation *violation, char *name)
 
 KUNIT_ARRAY_PARAM(violation, violations, violation_name);
 
-static void packet_while_joining(struct kunit *test)
+static void packet_while_reassembling(struct kunit *test)
 {
 	const struct violation *violation = test->param_value;
 	struct rx_env *env = test->priv;
@@ -78,7 +78,7 @@ static void packet_while_joining(struct kunit *test)
 	EXPECT_VERDICT(test, give(env, violation->packet), violation->verdict);
 	if (violation->verdict == RMPP_RX_DROP ||
 	    violation->verdict == RMPP_RX_ACK)
-		KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_JOINING);
+		KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_REASSEMBLING);
 	else
 		expect_dead(test, violation->status);
 }
@@ -249,7 +249,7 @@ static void data_length(struct kunit *test)
 }
 
 static struct kunit_case rmpp_rx_packet_cases[] = {
-	KUNIT_CASE_PARAM(packet_while_joining, violation_gen_params),
+	KUNIT_CASE_PARAM(packet_while_reassembling, violation_gen_params),
 	KUNIT_CASE_PARAM(packet_when_dead, violation_gen_params),
 	KUNIT_CASE_PARAM(packet_when_done, violation_gen_params),
 	KUNIT_CASE_PARAM(check_start, start_gen_params),

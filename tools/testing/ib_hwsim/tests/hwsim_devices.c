@@ -150,7 +150,7 @@ TEST_F(devices, attempt_after_an_answer_by_another_port_is_answered)
 }
 
 /* The same where the module does RMPP. */
-TEST_F(devices, RMPP_by_another_port_is_not_joined)
+TEST_F(devices, RMPP_by_another_port_is_not_reassembled)
 {
 	const struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
 

@@ -25,7 +25,7 @@ FIXTURE_VARIANT(silent) {
 	unsigned int sources;	/* that they come from */
 };
 
-/* What is complete at once is under no bound of what is being joined. */
+/* What is complete at once is under no bound of what is being reassembled. */
 FIXTURE_VARIANT_ADD(silent, whole_messages) {
 	.flags = RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST, .seg = 1,
 	.sources = 4,

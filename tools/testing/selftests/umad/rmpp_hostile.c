@@ -215,7 +215,7 @@ static int data_of_oui(struct rmpp_raw *raw, uint32_t seg, uint8_t flags,
 }
 
 /* Two agents of one file, that differ in the OUI alone. */
-TEST_F(hostile, segments_for_two_agents_are_not_joined)
+TEST_F(hostile, segments_for_two_agents_are_not_reassembled)
 {
 	struct rmpp_raw *raw = &self->raw[0];
 	struct ib_user_mad_reg_req2 req;
