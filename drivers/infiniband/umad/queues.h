@@ -19,9 +19,9 @@ extern struct workqueue_struct *umad_reserve_wq;
 /* Of them those for messages, more if they are the first of their file, for strays. */
 #define UMAD_RMPP_ADDR_WORKS	384
 #define UMAD_RMPP_ADDR_FIRST	64
-#define UMAD_RMPP_ADDR_STRAYS	64
+#define UMAD_RMPP_ADDR_REJECTS	64
 #define UMAD_ADDR_WORKS		(UMAD_RMPP_ADDR_WORKS + UMAD_RMPP_ADDR_FIRST + \
-				 UMAD_RMPP_ADDR_STRAYS)
+				 UMAD_RMPP_ADDR_REJECTS)
 
 int umad_queues_init(void);
 void umad_queues_exit(void);

@@ -52,7 +52,7 @@ struct umad_rmpp_timer {
  * @by_bytes: the same, whose unasked ones take most memory first
  * @unresolved: those of the peers whose address is waited for, in turn
  * @resolving: works of messages under way, each for an address
- * @strays: answers under way to packets that belong to no message; no lock
+ * @rejects: answers under way to packets that belong to no message; no lock
  * @lingering: complete ones, the one that has been for longest first
  * @reassembly_bytes: memory of messages that are being reassembled
  * @reassembling: how many those are
@@ -70,7 +70,7 @@ struct umad_rmpp {
 	struct rb_root_cached by_bytes;
 	struct list_head unresolved;
 	unsigned int resolving;
-	atomic_t strays;
+	atomic_t rejects;
 	struct list_head lingering;
 	u64 reassembly_bytes;
 	unsigned int reassembling;

@@ -185,8 +185,8 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 	case RMPP_RX_STORE:
 		break;
 	case RMPP_RX_ABORT:
-		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
-				       status);
+		umad_rmpp_reject(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
+				 status);
 		fallthrough;
 	default:
 		umad_stat_inc(stats, UMAD_STAT_RMPP_UNMATCHED);
@@ -214,8 +214,8 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 		umad_stat_inc(stats, UMAD_STAT_RECV_UNMATCHED);
 	} else if (ret != -ESHUTDOWN) {
 		umad_stat_inc(stats, UMAD_STAT_RMPP_REFUSED);
-		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_STOP,
-				       IB_MGMT_RMPP_STATUS_RESX);
+		umad_rmpp_reject(agent, rwc, IB_MGMT_RMPP_TYPE_STOP,
+				 IB_MGMT_RMPP_STATUS_RESX);
 	}
 	return NULL;
 }

@@ -64,7 +64,7 @@ int umad_rmpp_post_control(struct ib_mad_agent *core, struct umad_ah *ah,
 }
 
 /**
- * struct stray - an answer to a packet that belongs to no message, or begins none
+ * struct rmpp_reject - an answer to a packet that belongs to no message, or begins none
  * @work: resolves the address, which ib_core's receive work must not wait for
  * @agent: caller must hold an active reference until it is posted
  * @ah: to whom
@@ -72,7 +72,7 @@ int umad_rmpp_post_control(struct ib_mad_agent *core, struct umad_ah *ah,
  * @head: headers of the answer
  * @packet: RMPP header of the answer
  */
-struct stray {
+struct rmpp_reject {
 	struct work_struct work;
 	struct umad_agent *agent;
 	struct umad_ah *ah;
@@ -82,63 +82,63 @@ struct stray {
 };
 
 /* Not sent yet, for one file and for all; more are not worth an answer. */
-#define FILE_STRAYS	16
-static atomic_t strays = ATOMIC_INIT(0);
+#define FILE_REJECTS	16
+static atomic_t rejects = ATOMIC_INIT(0);
 
-static bool stray_enter(struct umad_rmpp *rmpp)
+static bool reject_enter(struct umad_rmpp *rmpp)
 {
-	if (!atomic_add_unless(&rmpp->strays, 1, FILE_STRAYS))
+	if (!atomic_add_unless(&rmpp->rejects, 1, FILE_REJECTS))
 		return false;
-	if (atomic_add_unless(&strays, 1, UMAD_RMPP_ADDR_STRAYS))
+	if (atomic_add_unless(&rejects, 1, UMAD_RMPP_ADDR_REJECTS))
 		return true;
-	atomic_dec(&rmpp->strays);
+	atomic_dec(&rmpp->rejects);
 	return false;
 }
 
-static void stray_free(struct stray *stray)
+static void reject_free(struct rmpp_reject *reject)
 {
-	atomic_dec(&stray->agent->file->rmpp.strays);
-	kfree(stray);
+	atomic_dec(&reject->agent->file->rmpp.rejects);
+	kfree(reject);
 }
 
 /* ib_core has done with it: before the agent is unregistered, so the file is there. */
-static void stray_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+static void reject_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
-	struct stray *stray = umad_post_owner(buf);
+	struct rmpp_reject *reject = umad_post_owner(buf);
 
-	umad_post_free(buf, stray->ah);
-	stray_free(stray);
+	umad_post_free(buf, reject->ah);
+	reject_free(reject);
 }
 
-static void stray_work(struct work_struct *work)
+static void reject_work(struct work_struct *work)
 {
-	struct stray *stray = container_of(work, struct stray, work);
-	struct umad_agent *agent = stray->agent;
+	struct rmpp_reject *reject = container_of(work, struct rmpp_reject, work);
+	struct umad_agent *agent = reject->agent;
 	struct umad_ah *ah = ERR_PTR(-ESHUTDOWN);
 	int ret;
 
 	/* Whoever takes the agent away waits for us: not for an address. */
 	if (!umad_active_ref_is_dead(&agent->active_ref))
 		ah = umad_ah_create(agent->core->qp->pd,
-				    agent->file->port->port_num, &stray->hdr);
+				    agent->file->port->port_num, &reject->hdr);
 	ret = PTR_ERR_OR_ZERO(ah);
 	if (!ret) {
-		stray->ah = ah;
-		ret = umad_rmpp_post_control(agent->core, ah, &stray->hdr,
-					     (struct ib_mad_hdr *)stray->head,
-					     &stray->packet, stray_done, stray);
+		reject->ah = ah;
+		ret = umad_rmpp_post_control(agent->core, ah, &reject->hdr,
+					     (struct ib_mad_hdr *)reject->head,
+					     &reject->packet, reject_done, reject);
 		/* If it was posted, it has a reference of its own, and may be gone. */
 		umad_ah_put(ah);
 	}
 	/* The bound of all is for works. The file may go with its last agent. */
-	atomic_dec(&strays);
+	atomic_dec(&rejects);
 	if (ret)
-		stray_free(stray);
+		reject_free(reject);
 	umad_agent_leave(agent);
 }
 
 /**
- * umad_rmpp_answer_stray() - tell a sender that its packet is refused
+ * umad_rmpp_reject() - tell a sender that its packet is refused
  * @agent: that received it
  * @rwc: the packet
  * @type: IB_MGMT_RMPP_TYPE_STOP or _ABORT
@@ -148,37 +148,37 @@ static void stray_work(struct work_struct *work)
  * port has not, or with too many of them under way.
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  */
-void umad_rmpp_answer_stray(struct umad_agent *agent,
-			    const struct ib_mad_recv_wc *rwc, u8 type,
-			    u8 status)
+void umad_rmpp_reject(struct umad_agent *agent,
+		      const struct ib_mad_recv_wc *rwc, u8 type,
+		      u8 status)
 {
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
 	struct ib_mad_hdr *head;
-	struct stray *stray;
+	struct rmpp_reject *reject;
 
-	if (!stray_enter(&agent->file->rmpp))
+	if (!reject_enter(&agent->file->rmpp))
 		return;
-	stray = kzalloc(sizeof(*stray), GFP_NOWAIT | __GFP_NOWARN);
-	if (!stray)
+	reject = kzalloc(sizeof(*reject), GFP_NOWAIT | __GFP_NOWARN);
+	if (!reject)
 		goto err_count;
-	if (umad_recv_hdr(agent, rwc, &stray->hdr) ||
+	if (umad_recv_hdr(agent, rwc, &reject->hdr) ||
 	    !umad_active_ref_tryget(&agent->active_ref))
 		goto err_free;
 
-	memcpy(stray->head, mad, ib_get_mad_data_offset(mad->mgmt_class));
-	head = (struct ib_mad_hdr *)stray->head;
+	memcpy(reject->head, mad, ib_get_mad_data_offset(mad->mgmt_class));
+	head = (struct ib_mad_hdr *)reject->head;
 	head->method ^= IB_MGMT_METHOD_RESP;
-	stray->packet.version = IB_MGMT_RMPP_VERSION;
-	stray->packet.type = type;
-	stray->packet.status = status;
-	stray->agent = agent;
-	INIT_WORK(&stray->work, stray_work);
-	queue_work(umad_addr_wq, &stray->work);
+	reject->packet.version = IB_MGMT_RMPP_VERSION;
+	reject->packet.type = type;
+	reject->packet.status = status;
+	reject->agent = agent;
+	INIT_WORK(&reject->work, reject_work);
+	queue_work(umad_addr_wq, &reject->work);
 	return;
 
 err_free:
-	kfree(stray);
+	kfree(reject);
 err_count:
-	atomic_dec(&strays);
-	atomic_dec(&agent->file->rmpp.strays);
+	atomic_dec(&rejects);
+	atomic_dec(&agent->file->rmpp.rejects);
 }

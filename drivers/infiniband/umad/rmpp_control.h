@@ -16,8 +16,8 @@ int umad_rmpp_post_control(struct ib_mad_agent *core, struct umad_ah *ah,
 			   const struct ib_mad_hdr *head,
 			   const struct rmpp_packet *packet, umad_done_fn done,
 			   void *owner);
-void umad_rmpp_answer_stray(struct umad_agent *agent,
-			    const struct ib_mad_recv_wc *rwc, u8 type,
-			    u8 status);
+void umad_rmpp_reject(struct umad_agent *agent,
+		      const struct ib_mad_recv_wc *rwc, u8 type,
+		      u8 status);
 
 #endif /* UMAD_RMPP_CONTROL_H */

@@ -83,7 +83,7 @@ static bool is_response_to(const struct umad_request *req,
 	return found;
 }
 
-/* To the message that it belongs to, or that it begins; else a stray. */
+/* To the message that it belongs to, or that it begins; else it is unmatched. */
 static void dispatch(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 		     const struct rmpp_packet *packet)
 {
@@ -109,8 +109,8 @@ static void dispatch(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 		return;
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_UNMATCHED);
 	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_ABORT)
-		umad_rmpp_answer_stray(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
-				       status);
+		umad_rmpp_reject(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
+				 status);
 }
 
 /**

@@ -27,8 +27,8 @@
  * An acknowledgment may be lost: one is repeated while nothing comes, after
  * so long, then after twice as long, and so on.
  */
-#define NUDGE_FIRST		(100ULL * NSEC_PER_MSEC)
-#define NUDGE_MAX		(5ULL * NSEC_PER_SEC)
+#define ACK_REPEAT_FIRST		(100ULL * NSEC_PER_MSEC)
+#define ACK_REPEAT_MAX		(5ULL * NSEC_PER_SEC)
 /*
  * A gap is told so many times at once, which makes the sender mend it, and then
  * for each so many segments, which tells it that others get through.
@@ -63,8 +63,8 @@ void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 	rx->window_last = clamp_t(u32, first_window, 1, RMPP_RX_WINDOW_MAX);
 	rx->repwin = 1;
 	rx->progress_at = now;
-	rx->nudge = NUDGE_FIRST;
-	rx->nudge_at = now + NUDGE_FIRST;
+	rx->ack_repeat = ACK_REPEAT_FIRST;
+	rx->ack_repeat_at = now + ACK_REPEAT_FIRST;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_init);
 
@@ -103,7 +103,7 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 	/* Our answer to it was lost, or the sender asks where we stand. */
 	if (is_stored(rx, packet->seg)) {
 		rx->dropped++;
-		rx->smooth = 0;
+		rx->in_order_run = 0;
 		return RMPP_RX_ACK;
 	}
 	if (packet->seg > rx->window_last) {
@@ -201,9 +201,9 @@ static u32 ack_interval(const struct rmpp_rx *rx)
 {
 	u32 often = clamp_t(u32, rx->window / 2, 1, RMPP_RX_ACK_MAX);
 
-	if (rx->smooth < RMPP_RX_SMOOTH)
+	if (rx->in_order_run < RMPP_RX_IN_ORDER_RUN)
 		return often;
-	return clamp_t(u32, rx->window / 4, often, RMPP_RX_ACK_SMOOTH);
+	return clamp_t(u32, rx->window / 4, often, RMPP_RX_ACK_IN_ORDER);
 }
 
 /* A segment beyond a gap has come: is the sender to be told again? */
@@ -233,8 +233,8 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		return RMPP_RX_DROP;
 
 	rx->progress_at = now;
-	rx->nudge = NUDGE_FIRST;
-	rx->nudge_at = now + NUDGE_FIRST;
+	rx->ack_repeat = ACK_REPEAT_FIRST;
+	rx->ack_repeat_at = now + ACK_REPEAT_FIRST;
 	rx->highest = max(rx->highest, packet->seg);
 	if (packet->flags & IB_MGMT_RMPP_FLAG_LAST) {
 		rx->last = packet->seg;
@@ -246,14 +246,14 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 			    !!(packet->len % rmpp_payload_max(&rx->layout));
 	set_bit(packet->seg % RMPP_RX_WINDOW_MAX, rx->have);
 	if (packet->seg != rx->expected) {
-		rx->smooth = 0;
+		rx->in_order_run = 0;
 		return tell_gap(rx) ? RMPP_RX_ACK : RMPP_RX_DROP;
 	}
 
 	advance(rx);
 	/* Waited for, or with more behind it: that is what the sender needs. */
 	filled_gap = rx->gap_acks || rx->expected > packet->seg + 1;
-	rx->smooth = filled_gap ? 0 : rx->smooth + 1;
+	rx->in_order_run = filled_gap ? 0 : rx->in_order_run + 1;
 	rx->gap_acks = 0;
 	if (rx->last && rx->expected > rx->last) {
 		rx->state = RMPP_RX_DONE;
@@ -330,11 +330,11 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 	if (now - rx->progress_at >= idle_max(rx))
 		return end(rx, is_lone(rx) ? RMPP_RX_GONE : RMPP_RX_ABORT,
 			   IB_MGMT_RMPP_STATUS_T2L);
-	if (now < rx->nudge_at)
+	if (now < rx->ack_repeat_at)
 		return RMPP_RX_DROP;
-	rx->nudge = min_t(u64, 2 * rx->nudge, NUDGE_MAX);
+	rx->ack_repeat = min_t(u64, 2 * rx->ack_repeat, ACK_REPEAT_MAX);
 	/* One packet is worth two answers, no more. */
-	rx->nudge_at = is_lone(rx) ? U64_MAX : now + rx->nudge;
+	rx->ack_repeat_at = is_lone(rx) ? U64_MAX : now + rx->ack_repeat;
 	return rx->expected > 1 ? RMPP_RX_ACK : RMPP_RX_DROP;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_timer);
@@ -350,7 +350,7 @@ u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 {
 	switch (rx->state) {
 	case RMPP_RX_REASSEMBLING:
-		return min(rx->progress_at + idle_max(rx), rx->nudge_at);
+		return min(rx->progress_at + idle_max(rx), rx->ack_repeat_at);
 	case RMPP_RX_DONE:
 		return rx->progress_at + LINGER;
 	case RMPP_RX_DEAD:

@@ -19,8 +19,8 @@
  * quarter.
  */
 #define RMPP_RX_ACK_MAX		32
-#define RMPP_RX_ACK_SMOOTH	128
-#define RMPP_RX_SMOOTH		512
+#define RMPP_RX_ACK_IN_ORDER	128
+#define RMPP_RX_IN_ORDER_RUN		512
 
 /**
  * enum rmpp_rx_state - where a receiver stands
@@ -68,11 +68,11 @@ enum rmpp_rx_verdict {
  * @last: number of the segment with the Last flag; 0: not seen yet
  * @last_len: its PayloadLength
  * @gap_acks: segments that have come behind the gap at @expected
- * @smooth: segments that have come in order since one did not, or came twice
+ * @in_order_run: segments that have come in order since one did not, or came twice
  * @repwin: window that a turn-around ACK gave us, 1 if there was none
  * @progress_at: when a segment was last stored
- * @nudge_at: when to repeat the acknowledgment, should nothing come
- * @nudge: how long the wait for that is, this time
+ * @ack_repeat_at: when to repeat the acknowledgment, should nothing come
+ * @ack_repeat: how long the wait for that is, this time
  * @asked_for: it answers a request of ours: set by the owner when it begins. Else
  *	one segment alone is worth little: anybody can send that
  * @dropped: segments that came for nothing: twice, or out of the window
@@ -92,11 +92,11 @@ struct rmpp_rx {
 	u32 last;
 	u32 last_len;
 	u32 gap_acks;
-	u32 smooth;
+	u32 in_order_run;
 	u32 repwin;
 	u64 progress_at;
-	u64 nudge_at;
-	u64 nudge;
+	u64 ack_repeat_at;
+	u64 ack_repeat;
 	bool asked_for;
 	u32 dropped;
 	DECLARE_BITMAP(have, RMPP_RX_WINDOW_MAX);

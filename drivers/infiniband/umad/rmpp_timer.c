@@ -144,7 +144,7 @@ void umad_rmpp_destroy(struct umad_rmpp *rmpp)
 	WARN_ON_ONCE(rmpp->reassembling || !RB_EMPTY_ROOT(&rmpp->peers) ||
 		     !RB_EMPTY_ROOT(&rmpp->receivers) ||
 		     rmpp->lingering_count || rmpp->resolving ||
-		     atomic_read(&rmpp->strays) ||
+		     atomic_read(&rmpp->rejects) ||
 		     rmpp->sending_bytes || !RB_EMPTY_ROOT(&rmpp->dests) ||
 		     timerqueue_getnext(&rmpp->timers));
 }

@@ -375,15 +375,15 @@ static void receive_ack(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 	u32 window_last = tx->window_last;
 
 	if (packet->status) {
-		fail(tx, RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_BAD_STATUS);
+		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_BAD_STATUS);
 		return;
 	}
 	if (packet->len < packet->seg) {
-		fail(tx, RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_W2S);
+		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_W2S);
 		return;
 	}
 	if (packet->seg >= tx->next) {
-		fail(tx, RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_S2B);
+		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_S2B);
 		return;
 	}
 	if (packet->seg + 1 < tx->una)
@@ -430,7 +430,7 @@ void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 		return;
 	}
 	if (packet->version != IB_MGMT_RMPP_VERSION) {
-		fail(tx, RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_UNV);
+		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_UNV);
 		return;
 	}
 	switch (packet->type) {
@@ -441,7 +441,7 @@ void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 		/* Both sides cannot send: Figure 178 discards it. */
 		break;
 	default:
-		fail(tx, RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_BADT);
+		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_BADT);
 		break;
 	}
 }
@@ -478,7 +478,7 @@ void rmpp_tx_timer(struct rmpp_tx *tx, u64 now)
 	/* The clock may have been read before the last progress was made. */
 	now = max(now, tx->progress_at);
 	if (!tx->posted && now - tx->progress_at >= tx->give_up_after) {
-		fail(tx, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+		fail(tx, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 		return;
 	}
 	if (!tx->rto_at || now < tx->rto_at)
@@ -574,7 +574,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_deadline);
  */
 bool rmpp_tx_must_abort(const struct rmpp_tx *tx)
 {
-	return tx->reason == RMPP_REASON_SILENCE ||
-	       tx->reason == RMPP_REASON_VIOLATION;
+	return tx->reason == RMPP_REASON_TIMEOUT ||
+	       tx->reason == RMPP_REASON_PROTOCOL_ERROR;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_must_abort);

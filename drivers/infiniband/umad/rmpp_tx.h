@@ -30,17 +30,17 @@ enum rmpp_tx_state {
  * enum rmpp_reason - why a message was not delivered; seen by programs as the first
  *	byte of &ib_user_mad_hdr.reserved
  * @RMPP_REASON_NONE: it was delivered
- * @RMPP_REASON_SILENCE: the receiver acknowledged nothing for too long
+ * @RMPP_REASON_TIMEOUT: the receiver acknowledged nothing for too long
  * @RMPP_REASON_STOPPED: the receiver sent STOP
  * @RMPP_REASON_ABORTED: the receiver sent ABORT
- * @RMPP_REASON_VIOLATION: the receiver broke the protocol, and was sent ABORT
+ * @RMPP_REASON_PROTOCOL_ERROR: the receiver broke the protocol, and was sent ABORT
  */
 enum rmpp_reason {
 	RMPP_REASON_NONE,
-	RMPP_REASON_SILENCE,
+	RMPP_REASON_TIMEOUT,
 	RMPP_REASON_STOPPED,
 	RMPP_REASON_ABORTED,
-	RMPP_REASON_VIOLATION,
+	RMPP_REASON_PROTOCOL_ERROR,
 };
 
 /**

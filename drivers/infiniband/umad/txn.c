@@ -542,7 +542,7 @@ enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
 		return step_wait(table, txn, event, now);
 	case UMAD_TXN_SEND:
 		if (event == UMAD_TXN_EV_RESPONSE)
-			return UMAD_TXN_STRAY;
+			return UMAD_TXN_UNMATCHED;
 		if (event != UMAD_TXN_EV_DEADLINE)
 			set_state(table, txn, UMAD_TXN_DONE, now);
 		/* Such a message is missed even if no answer was expected. */
@@ -557,6 +557,6 @@ enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
 	case UMAD_TXN_DONE:
 		break;
 	}
-	return event == UMAD_TXN_EV_RESPONSE ? UMAD_TXN_STRAY : UMAD_TXN_NONE;
+	return event == UMAD_TXN_EV_RESPONSE ? UMAD_TXN_UNMATCHED : UMAD_TXN_NONE;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_step);

@@ -62,14 +62,14 @@ enum umad_txn_event {
  * @UMAD_TXN_RETRY: send it again, and call umad_txn_attempt_done() when the send
  *	queue is done with it: it has no deadline until then
  * @UMAD_TXN_REPORT: tell the caller that nobody answered
- * @UMAD_TXN_STRAY: drop the response, nobody waits for it any more
+ * @UMAD_TXN_UNMATCHED: drop the response, nobody waits for it any more
  */
 enum umad_txn_action {
 	UMAD_TXN_NONE,
 	UMAD_TXN_DELIVER,
 	UMAD_TXN_RETRY,
 	UMAD_TXN_REPORT,
-	UMAD_TXN_STRAY,
+	UMAD_TXN_UNMATCHED,
 };
 
 /* umad_txn.timeout of a transaction without one. */

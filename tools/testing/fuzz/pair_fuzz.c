@@ -222,7 +222,7 @@ static void run_tx(struct world *w, enum rmpp_tx_state before)
 		return;
 	MUST(before == RMPP_TX_SENDING);
 	/* Neither breaks the protocol. */
-	MUST(w->tx.reason != RMPP_REASON_VIOLATION);
+	MUST(w->tx.reason != RMPP_REASON_PROTOCOL_ERROR);
 	MUST(w->tx.reason != RMPP_REASON_STOPPED);
 	MUST(w->tx.state != RMPP_TX_ACKED || w->arrived);
 	MUST(w->tx.state == RMPP_TX_ACKED || !w->must_arrive || w->arrived);

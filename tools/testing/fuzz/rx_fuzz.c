@@ -287,7 +287,7 @@ static void receive(struct model *m, struct input *in)
 static void timer(struct model *m)
 {
 	bool due = m->rx.state == RMPP_RX_REASSEMBLING && m->rx.expected > 1 &&
-		   m->now >= m->rx.nudge_at;
+		   m->now >= m->rx.ack_repeat_at;
 	enum rmpp_rx_verdict verdict = rmpp_rx_timer(&m->rx, m->now);
 
 	check_verdict(m, verdict);

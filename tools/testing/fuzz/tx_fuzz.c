@@ -59,8 +59,8 @@ static void check(struct model *m)
 
 	MUST((tx->state == RMPP_TX_ACKED) == (m->acked == tx->segs));
 	MUST((tx->state == RMPP_TX_FAILED) == (tx->reason != RMPP_REASON_NONE));
-	MUST(rmpp_tx_must_abort(tx) == (tx->reason == RMPP_REASON_SILENCE ||
-					tx->reason == RMPP_REASON_VIOLATION));
+	MUST(rmpp_tx_must_abort(tx) == (tx->reason == RMPP_REASON_TIMEOUT ||
+					tx->reason == RMPP_REASON_PROTOCOL_ERROR));
 	MUST(!rmpp_tx_must_abort(tx) || tx->status);
 	/* A loss halves what is outstanding. */
 	if (!ended && tx->recover && !before->recover)

@@ -287,7 +287,7 @@ static enum umad_txn_action expected(struct model *m, struct entry *entry,
 
 	if (entry->state == UMAD_TXN_SEND) {
 		if (response)
-			return UMAD_TXN_STRAY;
+			return UMAD_TXN_UNMATCHED;
 		if (event == UMAD_TXN_EV_DEADLINE)
 			return UMAD_TXN_NONE;
 		ends(entry, UMAD_TXN_DONE);
@@ -296,7 +296,7 @@ static enum umad_txn_action expected(struct model *m, struct entry *entry,
 	}
 	if (entry->state != UMAD_TXN_WAIT) {
 		ends(entry, UMAD_TXN_DONE);
-		return response ? UMAD_TXN_STRAY : UMAD_TXN_NONE;
+		return response ? UMAD_TXN_UNMATCHED : UMAD_TXN_NONE;
 	}
 	if (event == UMAD_TXN_EV_DEADLINE)
 		return passes(m, entry);

@@ -397,7 +397,7 @@ static const char *check_end(const struct pair *pair)
 		if (!pair->profile->may_fail)
 			return "failed";
 		if (!pair->profile->intree_tx &&
-		    reason != RMPP_REASON_SILENCE &&
+		    reason != RMPP_REASON_TIMEOUT &&
 		    reason != RMPP_REASON_ABORTED)
 			return "an odd reason";
 		break;

@@ -35,7 +35,7 @@ static void acks_in_order(struct kunit *test)
 }
 
 /* Where nothing goes wrong fewer will do, until something does. */
-static void acks_of_smooth_transfer(struct kunit *test)
+static void acks_of_in_order_transfer(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
 	u32 seg, last = 0;
@@ -45,9 +45,9 @@ static void acks_of_smooth_transfer(struct kunit *test)
 	for (seg = 1; seg <= 1500; seg++) {
 		if (give(env, data_packet(seg, 2000, 220)) != RMPP_RX_ACK)
 			continue;
-		if (seg > 1 && seg <= RMPP_RX_SMOOTH)
+		if (seg > 1 && seg <= RMPP_RX_IN_ORDER_RUN)
 			KUNIT_EXPECT_EQ(test, seg - last, 32u);
-		else if (seg > RMPP_RX_SMOOTH + 128)
+		else if (seg > RMPP_RX_IN_ORDER_RUN + 128)
 			KUNIT_EXPECT_EQ(test, seg - last, 128u);
 		last = seg;
 	}
@@ -317,7 +317,7 @@ static void no_room(struct kunit *test)
 }
 
 /* The ACK is repeated ever more rarely, then the sender is given up. */
-static void nudges_until_idle(struct kunit *test)
+static void ACKs_are_repeated_until_idle(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
 	enum rmpp_rx_verdict verdict;
@@ -338,7 +338,7 @@ static void nudges_until_idle(struct kunit *test)
 	expect_dead(test, IB_MGMT_RMPP_STATUS_T2L);
 }
 
-static void segments_put_nudges_off(struct kunit *test)
+static void segments_put_ACK_repeats_off(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
 	u32 seg;
@@ -411,7 +411,7 @@ static void lone_segment_of_a_response(struct kunit *test)
 	expect_dead(test, IB_MGMT_RMPP_STATUS_T2L);
 }
 
-static void no_nudge_before_the_first(struct kunit *test)
+static void no_ACK_repeat_before_the_first(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
 
@@ -472,7 +472,7 @@ static void turn_around(struct kunit *test)
 
 static struct kunit_case rmpp_rx_cases[] = {
 	KUNIT_CASE(acks_in_order),
-	KUNIT_CASE(acks_of_smooth_transfer),
+	KUNIT_CASE(acks_of_in_order_transfer),
 	KUNIT_CASE(acks_of_narrow_windows),
 	KUNIT_CASE(window_never_shrinks),
 	KUNIT_CASE(claim_bounds_the_window),
@@ -489,12 +489,12 @@ static struct kunit_case rmpp_rx_cases[] = {
 	KUNIT_CASE(message_over_the_bound),
 	KUNIT_CASE(claim_over_the_bound),
 	KUNIT_CASE(no_room),
-	KUNIT_CASE(nudges_until_idle),
-	KUNIT_CASE(segments_put_nudges_off),
+	KUNIT_CASE(ACKs_are_repeated_until_idle),
+	KUNIT_CASE(segments_put_ACK_repeats_off),
 	KUNIT_CASE(lone_first_segment),
 	KUNIT_CASE(second_segment_ends_that),
 	KUNIT_CASE(lone_segment_of_a_response),
-	KUNIT_CASE(no_nudge_before_the_first),
+	KUNIT_CASE(no_ACK_repeat_before_the_first),
 	KUNIT_CASE(first_window),
 	KUNIT_CASE(lingers),
 	KUNIT_CASE(turn_around),

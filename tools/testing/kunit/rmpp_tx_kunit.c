@@ -14,8 +14,8 @@ static void expect_failed(struct kunit *test, enum rmpp_reason reason,
 	KUNIT_EXPECT_EQ(test, (int)env->tx.reason, (int)reason);
 	KUNIT_EXPECT_EQ(test, (int)env->tx.status, (int)status);
 	KUNIT_EXPECT_EQ(test, rmpp_tx_must_abort(&env->tx),
-			reason == RMPP_REASON_SILENCE ||
-			reason == RMPP_REASON_VIOLATION);
+			reason == RMPP_REASON_TIMEOUT ||
+			reason == RMPP_REASON_PROTOCOL_ERROR);
 	KUNIT_EXPECT_EQ(test, rmpp_tx_next(&env->tx, env->now), 0u);
 	KUNIT_EXPECT_EQ(test, rmpp_tx_deadline(&env->tx), U64_MAX);
 }
@@ -51,22 +51,22 @@ static const struct ending endings[] = {
 	{ "ACK, repeated", P(1, ACK, 0, 1, 65) },
 	{ "ACK, narrower window", P(1, ACK, 0, 10, 20) },
 	{ "ACK, status", P(1, ACK, 1, 10, 65),
-	  RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_BAD_STATUS },
+	  RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_BAD_STATUS },
 	{ "ACK, window below it", P(1, ACK, 0, 10, 9),
-	  RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_W2S },
+	  RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_W2S },
 	{ "ACK, not yet sent", P(1, ACK, 0, 66, 130),
-	  RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_S2B },
+	  RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_S2B },
 	{ "ACK, beyond the message", P(1, ACK, 0, 1001, 1100),
-	  RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_S2B },
+	  RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_S2B },
 	{ "ACK, highest number", P(1, ACK, 0, U32_MAX, U32_MAX),
-	  RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_S2B },
+	  RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_S2B },
 	{ "ACK, version", P(2, ACK, 0, 10, 65),
-	  RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_UNV },
+	  RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_UNV },
 	{ "DATA", P(1, DATA, 0, 1, 220) },
 	{ "no type", P(1, NONE, 0, 0, 0),
-	  RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_BADT },
+	  RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_BADT },
 	{ "type 5", P(1, FIVE, 0, 0, 0),
-	  RMPP_REASON_VIOLATION, IB_MGMT_RMPP_STATUS_BADT },
+	  RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_BADT },
 	{ "STOP", P(1, STOP, 1, 0, 0), RMPP_REASON_STOPPED, 1 },
 	{ "STOP, odd status", P(1, STOP, 77, 0, 0), RMPP_REASON_STOPPED, 77 },
 	{ "STOP, version", P(9, STOP, 1, 0, 0), RMPP_REASON_STOPPED, 1 },
@@ -268,7 +268,7 @@ static void waits_have_an_end(struct kunit *test)
 		drain(env);
 	}
 	KUNIT_EXPECT_GE(test, 10000 * MS, env->now - begun);
-	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 /* What was acknowledged while it waited counts. */
@@ -296,7 +296,7 @@ static void wait_for_long_costs_patience(struct kunit *test)
 	env->now = due + 8000 * MS;
 	rmpp_tx_waited(&env->tx, due, env->now);
 	rmpp_tx_timer(&env->tx, env->now);
-	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 static void timer_too_soon(struct kunit *test)
@@ -362,7 +362,7 @@ static void no_first_segment_after_a_long_silence(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, env->last, 2u);
 	}
 	KUNIT_EXPECT_LE(test, 3u, late);
-	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 /* It cannot have it all: whatever it has, a probe alone makes an in-tree one say so. */
@@ -414,7 +414,7 @@ static void silence_ends_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent, 7u);
 	expire(env);
 	KUNIT_EXPECT_EQ(test, env->now - begin, PATIENCE);
-	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 /* Its caller had read the clock, and then another thread took an ACK. */
@@ -452,7 +452,7 @@ static void patience_is_renewed(struct kunit *test)
 	KUNIT_EXPECT_LE(test, rmpp_tx_deadline(&env->tx), env->now + 1);
 	env->now++;
 	rmpp_tx_timer(&env->tx, env->now);
-	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 /* A slow send queue of our own is not the receiver's silence. */
@@ -474,7 +474,7 @@ static void patience_begins_when_it_is_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)env->tx.state, (int)RMPP_TX_SENDING);
 	env->now += MS;
 	rmpp_tx_timer(&env->tx, env->now);
-	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 /* But its silence before that counts, or sending again would never end. */
@@ -497,7 +497,7 @@ static void patience_goes_on_after_sending_again(struct kunit *test)
 	KUNIT_EXPECT_LE(test, rmpp_tx_deadline(&env->tx), env->now + 900 * MS);
 	env->now += 900 * MS;
 	rmpp_tx_timer(&env->tx, env->now);
-	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 /**
@@ -541,7 +541,7 @@ static void time_outs_and_retries(struct kunit *test)
 	drain(env);
 	KUNIT_EXPECT_LE(test, rmpp_tx_deadline(&env->tx), end);
 	rmpp_tx_timer(&env->tx, end);
-	expect_failed(test, RMPP_REASON_SILENCE, IB_MGMT_RMPP_STATUS_TMR);
+	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 }
 
 static struct kunit_case rmpp_tx_cases[] = {

@@ -56,11 +56,11 @@ struct step_row {
 
 static const struct step_row rows[] = {
 	ROW("send", SEND, 0, 0,
-	    TO(SEND, STRAY), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
+	    TO(SEND, UNMATCHED), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, REPORT)),
 	/* Retries mean nothing without a timeout. */
 	ROW("send, with retries", SEND, 0, 3,
-	    TO(SEND, STRAY), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
+	    TO(SEND, UNMATCHED), TO(SEND, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, REPORT)),
 	ROW("wait, last attempt", WAIT, 100, 0,
 	    TO(DONE, DELIVER), TO(EXPIRED, REPORT), TO(WAIT, NONE),
@@ -80,19 +80,19 @@ static const struct step_row rows[] = {
 	    TO(DONE, REPORT), TO(DONE, REPORT), TO(DONE, NONE),
 	    TO(DONE, REPORT)),
 	ROW("expired", EXPIRED, 100, 0,
-	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
+	    TO(DONE, UNMATCHED), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done", DONE, 100, 0,
-	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
+	    TO(DONE, UNMATCHED), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done, retries left", DONE, 100, 2,
-	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
+	    TO(DONE, UNMATCHED), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done, no response expected", DONE, 0, 0,
-	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
+	    TO(DONE, UNMATCHED), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 	ROW("done, waited forever", DONE, FOREVER, 2,
-	    TO(DONE, STRAY), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
+	    TO(DONE, UNMATCHED), TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE),
 	    TO(DONE, NONE), TO(DONE, NONE), TO(DONE, NONE)),
 };
 

@@ -28,7 +28,7 @@ static void tx_case(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
 static void tx_answer(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
 		      const struct tx_case *c)
 {
-	if (c->reason == REASON_VIOLATION) {
+	if (c->reason == REASON_PROTOCOL_ERROR) {
 		ASSERT_EQ(0, raw_wait(&self->raw, RMPP_ABORT, &self->pkt, SOON));
 		EXPECT_EQ(c->status, self->pkt.status);
 		EXPECT_EQ(1, self->pkt.version);
@@ -68,18 +68,19 @@ TEST_F(tx, name##_is_reported)						\
 }
 
 /* ... version, type, status, segment, length */
-ENDS(ack_with_a_status, 0, VIOLATION, RMPP_BAD_STATUS, 1, RMPP_ACK, 1, 1, 64)
-ENDS(ack_with_a_status_later, 1, VIOLATION, RMPP_BAD_STATUS, 1, RMPP_ACK, 126, 5, 64)
-ENDS(window_below_the_segment, 0, VIOLATION, RMPP_W2S, 1, RMPP_ACK, 0, 1, 0)
-ENDS(window_below_the_segment_later, 1, VIOLATION, RMPP_W2S, 1, RMPP_ACK, 0, 5, 4)
-ENDS(ack_of_a_segment_not_sent, 0, VIOLATION, RMPP_S2B, 1, RMPP_ACK, 0, 2, 64)
-ENDS(ack_of_a_segment_not_sent_later, 1, VIOLATION, RMPP_S2B, 1, RMPP_ACK, 0, 6, 64)
-ENDS(ack_beyond_the_message, 1, VIOLATION, RMPP_S2B, 1, RMPP_ACK, 0, 11, 64)
-ENDS(ack_far_beyond_the_message, 1, VIOLATION, RMPP_S2B, 1, RMPP_ACK, 0, 0xffffffff, 0xffffffff)
-ENDS(version_2, 0, VIOLATION, RMPP_UNV, 2, RMPP_ACK, 0, 1, 64)
-ENDS(version_0_later, 1, VIOLATION, RMPP_UNV, 0, RMPP_ACK, 0, 5, 64)
-ENDS(type_0, 1, VIOLATION, RMPP_BADT, 1, 0, 0, 5, 64)
-ENDS(type_5, 1, VIOLATION, RMPP_BADT, 1, 5, 0, 5, 64)
+ENDS(ack_with_a_status, 0, PROTOCOL_ERROR, RMPP_BAD_STATUS, 1, RMPP_ACK, 1, 1, 64)
+ENDS(ack_with_a_status_later, 1, PROTOCOL_ERROR, RMPP_BAD_STATUS, 1, RMPP_ACK, 126, 5, 64)
+ENDS(window_below_the_segment, 0, PROTOCOL_ERROR, RMPP_W2S, 1, RMPP_ACK, 0, 1, 0)
+ENDS(window_below_the_segment_later, 1, PROTOCOL_ERROR, RMPP_W2S, 1, RMPP_ACK, 0, 5, 4)
+ENDS(ack_of_a_segment_not_sent, 0, PROTOCOL_ERROR, RMPP_S2B, 1, RMPP_ACK, 0, 2, 64)
+ENDS(ack_of_a_segment_not_sent_later, 1, PROTOCOL_ERROR, RMPP_S2B, 1, RMPP_ACK, 0, 6, 64)
+ENDS(ack_beyond_the_message, 1, PROTOCOL_ERROR, RMPP_S2B, 1, RMPP_ACK, 0, 11, 64)
+ENDS(ack_far_beyond_the_message, 1, PROTOCOL_ERROR, RMPP_S2B, 1, RMPP_ACK, 0,
+     0xffffffff, 0xffffffff)
+ENDS(version_2, 0, PROTOCOL_ERROR, RMPP_UNV, 2, RMPP_ACK, 0, 1, 64)
+ENDS(version_0_later, 1, PROTOCOL_ERROR, RMPP_UNV, 0, RMPP_ACK, 0, 5, 64)
+ENDS(type_0, 1, PROTOCOL_ERROR, RMPP_BADT, 1, 0, 0, 5, 64)
+ENDS(type_5, 1, PROTOCOL_ERROR, RMPP_BADT, 1, 5, 0, 5, 64)
 ENDS(stop, 0, STOPPED, RMPP_RESX, 1, RMPP_STOP, RMPP_RESX, 0, 0)
 ENDS(stop_later, 1, STOPPED, RMPP_RESX, 1, RMPP_STOP, RMPP_RESX, 0, 0)
 ENDS(stop_with_status_0, 1, STOPPED, 0, 1, RMPP_STOP, 0, 0, 0)
@@ -105,7 +106,7 @@ static void tx_silence(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self
 
 static void tx_gives_up(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self)
 {
-	EXPECT_EQ(REASON_SILENCE, rmpp_user_hdr(&self->got)->reserved[0]);
+	EXPECT_EQ(REASON_TIMEOUT, rmpp_user_hdr(&self->got)->reserved[0]);
 	EXPECT_EQ(RMPP_TMR, rmpp_user_hdr(&self->got)->reserved[1]);
 	ASSERT_EQ(0, raw_wait(&self->raw, RMPP_ABORT, &self->pkt, SOON));
 	EXPECT_EQ(RMPP_TMR, self->pkt.status);
@@ -139,7 +140,7 @@ static void tx_silent(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
 	tx_silence(_metadata, self, begin, wait - 100, wait + 1200);
 }
 
-#define SILENCE(name, ...)						\
+#define TIMEOUT(name, ...)						\
 static const struct tx_silence silence_##name = { __VA_ARGS__ };	\
 TEST_F(tx, silence_##name##_times_out)					\
 {									\
@@ -152,11 +153,11 @@ TEST_F(tx, silence_##name##_is_told_to_the_peer)			\
 }
 
 /* segments, acknowledged, window */
-SILENCE(from_the_start, 10, 0, 0)
-SILENCE(after_the_first_ack, 10, 1, 5)
-SILENCE(in_the_middle, 10, 4, 6)
-SILENCE(before_the_last_ack, 5, 4, 5)
-SILENCE(after_one_segment, 1, 0, 0)
+TIMEOUT(from_the_start, 10, 0, 0)
+TIMEOUT(after_the_first_ack, 10, 1, 5)
+TIMEOUT(in_the_middle, 10, 4, 6)
+TIMEOUT(before_the_last_ack, 5, 4, 5)
+TIMEOUT(after_one_segment, 1, 0, 0)
 
 /* A receiver that answers all it is sent with the first packet it can. */
 TEST_F_TIMEOUT(tx, stray_packets_of_all_kinds, 60)

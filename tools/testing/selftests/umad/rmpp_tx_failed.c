@@ -100,7 +100,7 @@ TEST_F(undelivered, comes_back)
 }
 
 /* In-tree says nothing but ETIMEDOUT. */
-TEST_F(undelivered, reason_is_silence)
+TEST_F(undelivered, reason_is_timeout)
 {
 	struct ib_user_mad_hdr *hdr;
 	int i;
@@ -109,7 +109,7 @@ TEST_F(undelivered, reason_is_silence)
 	ASSERT_EQ(TIMED_OUT_LEN,
 		  rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	hdr = rmpp_user_hdr(&self->got);
-	EXPECT_EQ(REASON_SILENCE, hdr->reserved[0]);
+	EXPECT_EQ(REASON_TIMEOUT, hdr->reserved[0]);
 	EXPECT_EQ(RMPP_TMR, hdr->reserved[1]);
 	for (i = 2; i < 6; i++)
 		EXPECT_EQ(0, hdr->reserved[i]);

@@ -36,10 +36,10 @@
 
 /* ib_user_mad_hdr.reserved[0] of a message that was not delivered. */
 #define REASON_NONE		0
-#define REASON_SILENCE		1
+#define REASON_TIMEOUT		1
 #define REASON_STOPPED		2
 #define REASON_ABORTED		3
-#define REASON_VIOLATION	4
+#define REASON_PROTOCOL_ERROR	4
 
 /* The RMPP header of one packet, in host order. */
 struct rmpp_pkt {
