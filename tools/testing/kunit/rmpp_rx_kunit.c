@@ -317,7 +317,7 @@ static void no_room(struct kunit *test)
 }
 
 /* The ACK is repeated ever more rarely, then the sender is given up. */
-static void ACKs_are_repeated_until_idle(struct kunit *test)
+static void acks_are_repeated_until_idle(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
 	enum rmpp_rx_verdict verdict;
@@ -338,7 +338,7 @@ static void ACKs_are_repeated_until_idle(struct kunit *test)
 	expect_dead(test, IB_MGMT_RMPP_STATUS_T2L);
 }
 
-static void segments_put_ACK_repeats_off(struct kunit *test)
+static void segments_put_ack_repeats_off(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
 	u32 seg;
@@ -411,7 +411,7 @@ static void lone_segment_of_a_response(struct kunit *test)
 	expect_dead(test, IB_MGMT_RMPP_STATUS_T2L);
 }
 
-static void no_ACK_repeat_before_the_first(struct kunit *test)
+static void no_ack_repeat_before_the_first(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
 
@@ -489,12 +489,12 @@ static struct kunit_case rmpp_rx_cases[] = {
 	KUNIT_CASE(message_over_the_bound),
 	KUNIT_CASE(claim_over_the_bound),
 	KUNIT_CASE(no_room),
-	KUNIT_CASE(ACKs_are_repeated_until_idle),
-	KUNIT_CASE(segments_put_ACK_repeats_off),
+	KUNIT_CASE(acks_are_repeated_until_idle),
+	KUNIT_CASE(segments_put_ack_repeats_off),
 	KUNIT_CASE(lone_first_segment),
 	KUNIT_CASE(second_segment_ends_that),
 	KUNIT_CASE(lone_segment_of_a_response),
-	KUNIT_CASE(no_ACK_repeat_before_the_first),
+	KUNIT_CASE(no_ack_repeat_before_the_first),
 	KUNIT_CASE(first_window),
 	KUNIT_CASE(lingers),
 	KUNIT_CASE(turn_around),

@@ -75,8 +75,7 @@ ENDS(window_below_the_segment_later, 1, PROTOCOL_ERROR, RMPP_W2S, 1, RMPP_ACK, 0
 ENDS(ack_of_a_segment_not_sent, 0, PROTOCOL_ERROR, RMPP_S2B, 1, RMPP_ACK, 0, 2, 64)
 ENDS(ack_of_a_segment_not_sent_later, 1, PROTOCOL_ERROR, RMPP_S2B, 1, RMPP_ACK, 0, 6, 64)
 ENDS(ack_beyond_the_message, 1, PROTOCOL_ERROR, RMPP_S2B, 1, RMPP_ACK, 0, 11, 64)
-ENDS(ack_far_beyond_the_message, 1, PROTOCOL_ERROR, RMPP_S2B, 1, RMPP_ACK, 0,
-     0xffffffff, 0xffffffff)
+ENDS(ack_far_beyond_the_message, 1, PROTOCOL_ERROR, RMPP_S2B, 1, RMPP_ACK, 0, ~0U, ~0U)
 ENDS(version_2, 0, PROTOCOL_ERROR, RMPP_UNV, 2, RMPP_ACK, 0, 1, 64)
 ENDS(version_0_later, 1, PROTOCOL_ERROR, RMPP_UNV, 0, RMPP_ACK, 0, 5, 64)
 ENDS(type_0, 1, PROTOCOL_ERROR, RMPP_BADT, 1, 0, 0, 5, 64)
