@@ -35,20 +35,6 @@ static int switch_events(const char *on)
 	return umad_write_sysfs(TRACING "events/ib_umad/enable", on);
 }
 
-/* A trace is read in parts. */
-static bool read_all(const char *path, char *text, size_t len)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t got = 0;
-	ssize_t n = -1;
-
-	while (fd >= 0 && (n = read(fd, text + got, len - 1 - got)) > 0)
-		got += n;
-	close(fd);
-	text[got] = '\0';
-	return !n && got;
-}
-
 FIXTURE_SETUP(trace)
 {
 	mount("tracefs", TRACING, "tracefs", 0, NULL);
@@ -78,7 +64,7 @@ TEST_F(trace, fields_are_those_of_the_in_tree_module)
 
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		snprintf(path, sizeof(path), TRACING "events/ib_umad/%s/format", events[i]);
-		ASSERT_TRUE(read_all(path, self->text, sizeof(self->text)));
+		ASSERT_EQ(0, umad_read_file(path, self->text, sizeof(self->text)));
 		at = strstr(self->text, "\n\n");
 		ASSERT_NE(NULL, at);
 		for (j = 0; j < ARRAY_SIZE(fields); j++) {
@@ -121,18 +107,29 @@ static const char *last_event(FIXTURE_DATA(trace) *self, const char *name)
 	char mark[64];
 
 	snprintf(mark, sizeof(mark), " %s: ", name);
-	if (!read_all(TRACING "trace", self->text, sizeof(self->text)))
+	if (umad_read_file(TRACING "trace", self->text, sizeof(self->text)))
 		return NULL;
 	for (at = self->text; (at = strstr(at, mark)); at++)
 		found = at;
 	return found ? strstr(found, "umad_hdr: ") : NULL;
 }
 
-TEST_F(trace, text_of_a_MAD_written_and_read)
+static void expect_event(struct __test_metadata *_metadata, FIXTURE_DATA(trace) *self,
+			 const char *name, const struct umad_msg *msg)
 {
-	const char *said;
+	const char *said = last_event(self, name);
 	char text[512];
 
+	ASSERT_NE(NULL, said);
+	describe(msg, text, sizeof(text));
+	EXPECT_EQ(0, strncmp(said, text, strlen(text))) {
+		TH_LOG("%s: wanted %s", name, text);
+		TH_LOG("is %.600s", said);
+	}
+}
+
+TEST_F(trace, text_of_a_MAD_written_and_read)
+{
 	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 0x1234);
 	self->msg.mad.attr_id = htobe16(0x21);
 	self->msg.mad.attr_mod = htobe32(0x87654321);
@@ -140,31 +137,12 @@ TEST_F(trace, text_of_a_MAD_written_and_read)
 	self->msg.hdr.retries = 0;
 	ASSERT_LE(0, msg_write(self->fd, &self->msg));
 	ASSERT_EQ(MSG_LEN, msg_read(self->peer, &self->got, 10000));
-
-	describe(&self->msg, text, sizeof(text));
-	said = last_event(self, "ib_umad_write");
-	ASSERT_NE(NULL, said);
-	EXPECT_EQ(0, strncmp(said, text, strlen(text))) {
-		TH_LOG("wanted %s", text);
-		TH_LOG("is %.600s", said);
-	}
-	describe(&self->got, text, sizeof(text));
-	said = last_event(self, "ib_umad_read_recv");
-	ASSERT_NE(NULL, said);
-	EXPECT_EQ(0, strncmp(said, text, strlen(text))) {
-		TH_LOG("wanted %s", text);
-		TH_LOG("is %.600s", said);
-	}
+	expect_event(_metadata, self, "ib_umad_write", &self->msg);
+	expect_event(_metadata, self, "ib_umad_read_recv", &self->got);
 	/* Nobody answers. */
 	ASSERT_LE(0, msg_read(self->fd, &self->got, 10000));
 	ASSERT_EQ(ETIMEDOUT, self->got.hdr.status);
-	describe(&self->got, text, sizeof(text));
-	said = last_event(self, "ib_umad_read_send");
-	ASSERT_NE(NULL, said);
-	EXPECT_EQ(0, strncmp(said, text, strlen(text))) {
-		TH_LOG("wanted %s", text);
-		TH_LOG("is %.600s", said);
-	}
+	expect_event(_metadata, self, "ib_umad_read_send", &self->got);
 }
 
 TEST_HARNESS_MAIN

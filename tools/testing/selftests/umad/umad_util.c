@@ -16,20 +16,23 @@ static_assert(sizeof(struct ib_user_mad_reg_req) == 28, "REGISTER_AGENT");
 static_assert(sizeof(struct ib_user_mad_reg_req2) == 40, "REGISTER_AGENT2");
 static_assert(sizeof(struct mad_hdr) == MAD_HDR_LEN, "MAD header");
 
+/* To its end, as a trace is read in parts; or to where the device has gone. */
 int umad_read_file(const char *path, char *buf, size_t len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t got = 0;
 	ssize_t n;
 
 	if (fd < 0)
 		return -errno;
-	n = read(fd, buf, len - 1);
+	while ((n = read(fd, buf + got, len - 1 - got)) > 0)
+		got += n;
 	if (n < 0)
 		n = -errno;
 	close(fd);
-	if (n < 0)
+	if (n < 0 && !got)
 		return n;
-	buf[n] = '\0';
+	buf[got] = '\0';
 	return 0;
 }
 
