@@ -6,8 +6,8 @@
 #include <rdma/ib_verbs.h>
 #include "debugfs.h"
 #include "device.h"
-#include "queues.h"
 #include "pagebuf.h"
+#include "queues.h"
 #include "sysfs.h"
 
 MODULE_DESCRIPTION("User-space access to InfiniBand management datagrams");

@@ -6,8 +6,8 @@
 #include <linux/fs.h>
 #include <linux/uaccess.h>
 #include "file.h"
-#include "port.h"
 #include "pagebuf.h"
+#include "port.h"
 #include "trace.h"
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */

@@ -11,6 +11,7 @@
 #include "ah.h"
 #include "charge.h"
 #include "file.h"
+#include "pagebuf.h"
 #include "port.h"
 #include "recv_hdr.h"
 #include "request.h"
@@ -21,7 +22,6 @@
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "rmpp_table.h"
-#include "pagebuf.h"
 
 static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 				     const struct ib_mad_recv_wc *rwc,

@@ -7,6 +7,7 @@
 #include "agent.h"
 #include "charge.h"
 #include "file.h"
+#include "pagebuf.h"
 #include "port.h"
 #include "request.h"
 #include "rmpp_abort.h"
@@ -16,7 +17,6 @@
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "rmpp_table.h"
-#include "pagebuf.h"
 
 /* Complete messages of a file that still answer what is repeated. */
 #define LINGERING_MAX		1024

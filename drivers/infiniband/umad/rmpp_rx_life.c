@@ -5,8 +5,8 @@
 
 #include <linux/slab.h>
 #include "ah.h"
-#include "request.h"
 #include "pagebuf.h"
+#include "request.h"
 
 /**
  * umad_rmpp_rx_entry_release() - give a message back

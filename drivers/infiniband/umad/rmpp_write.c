@@ -12,9 +12,9 @@
 #include <rdma/ib_mad.h>
 #include "agent.h"
 #include "hdr.h"
+#include "pagebuf.h"
 #include "request.h"
 #include "rmpp_dest.h"
-#include "pagebuf.h"
 
 /**
  * umad_xfer_tx_create() - a message that a program has written
