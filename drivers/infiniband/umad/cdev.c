@@ -24,11 +24,12 @@ MODULE_PARM_DESC(recv_budget,
 /* Of one without agents that is on no list. */
 static void file_free(struct umad_file *file)
 {
-	/* No agent, so no transaction: nothing arms it any more. */
 	umad_again_destroy(&file->again);
+	/* No agent, so neither requests nor messages: nothing arms it any more. */
 	cancel_delayed_work_sync(&file->deadline_work);
 	umad_rmpp_destroy(&file->rmpp);
 	umad_txn_table_destroy(&file->txns);
+	umad_timers_destroy(&file->timers);
 	umad_user_put(file->user);
 	umad_reserve_put(file->reserve);
 	umad_port_put(file->port);
@@ -77,11 +78,12 @@ struct umad_file *umad_file_create(struct umad_port *port)
 		goto err_reserve;
 
 	spin_lock_init(&file->lock);
-	umad_txn_table_init(&file->txns, &file->lock);
+	umad_timers_init(&file->timers, &file->lock);
+	INIT_DELAYED_WORK(&file->deadline_work, umad_deadline_work);
+	file->armed = KTIME_MAX;
+	umad_txn_table_init(&file->txns, &file->timers);
 	INIT_LIST_HEAD(&file->done);
 	umad_rmpp_init(&file->rmpp);
-	INIT_DELAYED_WORK(&file->deadline_work, umad_request_deadline_work);
-	file->armed = KTIME_MAX;
 	umad_again_init(&file->again, &port->pace, &file->user->turn,
 			umad_request_again_work);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));

@@ -7,7 +7,28 @@
 #include <linux/seq_file.h>
 #include "agent.h"
 #include "port.h"
+#include "queues.h"
 #include "user.h"
+
+/**
+ * umad_file_arm() - run the work at the first deadline, unless it will before
+ * @file: whose deadlines have changed
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_file_arm(struct umad_file *file)
+{
+	ktime_t next = umad_timers_next(&file->timers);
+	s64 ns;
+
+	if (next >= file->armed)
+		return;
+	file->armed = next;
+	ns = max_t(s64, ktime_sub(next, ktime_get()), 0);
+	/* Round up: before the deadline there would be nothing to do. */
+	mod_delayed_work(umad_timer_wq, &file->deadline_work,
+			 nsecs_to_jiffies(ns) + 1);
+}
 
 /**
  * umad_file_queue() - queue an entry for read(), and count it

@@ -26,6 +26,7 @@
 #include "rmpp.h"
 #include "rxq.h"
 #include "stats.h"
+#include "timer.h"
 #include "txn.h"
 
 struct seq_file;
@@ -44,10 +45,11 @@ struct umad_user;
  * @dead: the RDMA device is gone, or the file is being closed
  * @used: an agent has been registered: the header's layout is fixed
  * @pkey_hdr: the header is &struct ib_user_mad_hdr, not the old one
+ * @timers: all deadlines, of requests and of messages
+ * @deadline_work: runs at the first of them
+ * @armed: when @deadline_work will run, or KTIME_MAX
  * @txns: outstanding requests
  * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
- * @deadline_work: runs at the first deadline of @txns
- * @armed: when @deadline_work will run, or KTIME_MAX
  * @again: what waits for its turn to be sent again
  * @rmpp: messages of several segments
  * @held_requests: requests that exist and are not expired, and timeout entries in @rxq
@@ -66,10 +68,11 @@ struct umad_file {
 	bool dead;
 	bool used;
 	bool pkey_hdr;
-	struct umad_txn_table txns;
-	struct list_head done;
+	struct umad_timers timers;
 	struct delayed_work deadline_work;
 	ktime_t armed;
+	struct umad_txn_table txns;
+	struct list_head done;
 	struct umad_again again;
 	struct umad_rmpp rmpp;
 
@@ -79,6 +82,7 @@ struct umad_file {
 	struct umad_rxq rxq;
 };
 
+void umad_file_arm(struct umad_file *file);
 size_t umad_file_hdr_size(struct umad_file *file);
 bool __must_check umad_file_queue(struct umad_file *file, struct umad_rx_entry *entry,
 				  enum umad_stat stat);

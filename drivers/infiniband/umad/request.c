@@ -6,12 +6,10 @@
 #include <linux/err.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 #include "agent.h"
 #include "ah.h"
 #include "file.h"
 #include "port.h"
-#include "queues.h"
 #include "trace.h"
 #include "wait_entry.h"
 
@@ -55,27 +53,114 @@ void umad_request_put(struct umad_request *req)
 	kfree(req);
 }
 
-/**
- * umad_request_arm() - run the work at the first deadline, unless it will before
- * @file: whose deadlines have changed
- * @now: the time
- *
- * Context: process, &umad_file.lock held; does not sleep.
- */
-void umad_request_arm(struct umad_file *file, ktime_t now)
+/* Tell the caller that nobody answered. */
+static void queue_timeout_entry(struct umad_request *req)
 {
-	ktime_t next = umad_txn_next_deadline(&file->txns);
-	s64 ns;
+	struct umad_timeout_entry *entry = req->timeout_entry;
+	struct umad_file *file = req->file;
 
 	lockdep_assert_held(&file->lock);
-	if (next >= file->armed)
-		return;
-	file->armed = next;
-	ns = max_t(s64, ktime_sub(next, now), 0);
-	/* Round up: before the deadline there would be nothing to do. */
-	mod_delayed_work(umad_timer_wq, &file->deadline_work,
-			 nsecs_to_jiffies(ns) + 1);
+	req->timeout_entry = NULL;
+	entry->rx_entry.hdr = req->hdr;
+	entry->rx_entry.hdr.status = ETIMEDOUT;
+	if (req->ops->describe) {
+		memset(entry->rx_entry.hdr.reserved, 0,
+		       sizeof(entry->rx_entry.hdr.reserved));
+		req->ops->describe(req, entry->rx_entry.hdr.reserved);
+	}
+	/* It counts by itself: it may be read before the request has left, or long after. */
+	atomic_inc(&file->held_requests);
+	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_SEND_TIMED_OUT))
+		release_entry(&entry->rx_entry);
 }
+
+/**
+ * umad_request_step() - step a request's transaction, report what is to be reported
+ * @req: the request
+ * @event: what happened
+ * @wc_status: &enum ib_wc_status, or with UMAD_TXN_EV_UNDELIVERED the RMPPStatus,
+ *	for the trace
+ * @now: the time
+ *
+ * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
+ * Return: what umad_txn_step() returned.
+ */
+enum umad_txn_action umad_request_step(struct umad_request *req,
+				       enum umad_txn_event event, int wc_status,
+				       ktime_t now)
+{
+	enum umad_txn_state old = req->txn.state;
+	struct umad_file *file = req->file;
+	enum umad_txn_action action;
+
+	lockdep_assert_held(&file->lock);
+	action = umad_txn_step(&file->txns, &req->txn, event, now);
+	trace_ib_umad_txn(file, &req->txn, old, event, wc_status);
+	if (action == UMAD_TXN_REPORT)
+		queue_timeout_entry(req);
+
+	if (old != UMAD_TXN_DONE && req->txn.state == UMAD_TXN_DONE) {
+		list_move_tail(&req->agent_node, &file->done);
+		umad_again_leave(&file->again, &req->in_line);
+		if (req->ops->stop)
+			req->ops->stop(req);
+		if (old == UMAD_TXN_EXPIRED) {
+			timerqueue_del(&req->agent->expired, &req->expired_node);
+			req->agent->expired_count--;
+			atomic_inc(&file->held_requests);
+		}
+		umad_wait_entry_cancel(req);
+	} else if (old != UMAD_TXN_EXPIRED && req->txn.state == UMAD_TXN_EXPIRED) {
+		timerqueue_add(&req->agent->expired, &req->expired_node);
+		req->agent->expired_count++;
+		/* Few may be expired, and they are not what the program waits for. */
+		atomic_dec(&file->held_requests);
+	}
+	return action;
+}
+
+/**
+ * umad_request_again() - wait for a turn to be sent again
+ * @req: a request, or a message, whose time has come; may wait already
+ * @now: the time
+ *
+ * Context: process, &umad_file.lock held.
+ */
+void umad_request_again(struct umad_request *req, ktime_t now)
+{
+	struct umad_again *again = &req->file->again;
+
+	lockdep_assert_held(&req->file->lock);
+	if (!umad_again_waits(&req->in_line)) {
+		req->again_since = now;
+		umad_again_join(again, &req->in_line);
+	}
+	umad_again_arm(again, now);
+}
+
+static struct umad_agent *deadline_enter(struct umad_timer *timer, ktime_t now)
+{
+	struct umad_request *req = container_of(timer, struct umad_request,
+						txn.timer);
+
+	/* Whoever has shut it cancels all that it has. */
+	if (!umad_active_ref_tryget(&req->agent->active_ref))
+		return NULL;
+	umad_request_get(req);
+	if (umad_request_step(req, UMAD_TXN_EV_DEADLINE, 0, now) == UMAD_TXN_RETRY)
+		umad_request_again(req, now);
+	return req->agent;
+}
+
+static void deadline_run(struct umad_timer *timer)
+{
+	umad_request_put(container_of(timer, struct umad_request, txn.timer));
+}
+
+static const struct umad_timer_ops deadline_ops = {
+	.enter = deadline_enter,
+	.run = deadline_run,
+};
 
 static unsigned int max_sends = 262144;
 module_param(max_sends, uint, 0644);
@@ -108,6 +193,7 @@ static void init_txn(struct umad_request *req, const struct ib_user_mad_hdr *hdr
 
 	umad_hdr_to_dest(hdr, &dest);
 	umad_txn_init(&req->txn, &key, &dest, hdr->timeout_ms, hdr->retries);
+	req->txn.timer.ops = &deadline_ops;
 }
 
 /*
@@ -227,7 +313,7 @@ int umad_request_insert(struct umad_request *req, struct ib_mad_send_buf *buf,
 	umad_request_get(req);
 	if (buf)
 		umad_wait_entry_attach(req, buf, waiting_done);
-	umad_request_arm(file, now);
+	umad_file_arm(file);
 out:
 	spin_unlock(&file->lock);
 	return ret;
@@ -281,72 +367,6 @@ void umad_request_free_mad(struct umad_request *req, struct ib_mad_send_buf *buf
 {
 	umad_post_free(buf, req->ah);
 	umad_request_put(req);
-}
-
-/* Tell the caller that nobody answered. */
-static void queue_timeout_entry(struct umad_request *req)
-{
-	struct umad_timeout_entry *entry = req->timeout_entry;
-	struct umad_file *file = req->file;
-
-	lockdep_assert_held(&file->lock);
-	req->timeout_entry = NULL;
-	entry->rx_entry.hdr = req->hdr;
-	entry->rx_entry.hdr.status = ETIMEDOUT;
-	if (req->ops->describe) {
-		memset(entry->rx_entry.hdr.reserved, 0,
-		       sizeof(entry->rx_entry.hdr.reserved));
-		req->ops->describe(req, entry->rx_entry.hdr.reserved);
-	}
-	/* It counts by itself: it may be read before the request has left, or long after. */
-	atomic_inc(&file->held_requests);
-	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_SEND_TIMED_OUT))
-		release_entry(&entry->rx_entry);
-}
-
-/**
- * umad_request_step() - step a request's transaction, report what is to be reported
- * @req: the request
- * @event: what happened
- * @wc_status: &enum ib_wc_status, or with UMAD_TXN_EV_UNDELIVERED the RMPPStatus,
- *	for the trace
- * @now: the time
- *
- * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
- * Return: what umad_txn_step() returned.
- */
-enum umad_txn_action umad_request_step(struct umad_request *req,
-				       enum umad_txn_event event, int wc_status,
-				       ktime_t now)
-{
-	enum umad_txn_state old = req->txn.state;
-	struct umad_file *file = req->file;
-	enum umad_txn_action action;
-
-	lockdep_assert_held(&file->lock);
-	action = umad_txn_step(&file->txns, &req->txn, event, now);
-	trace_ib_umad_txn(file, &req->txn, old, event, wc_status);
-	if (action == UMAD_TXN_REPORT)
-		queue_timeout_entry(req);
-
-	if (old != UMAD_TXN_DONE && req->txn.state == UMAD_TXN_DONE) {
-		list_move_tail(&req->agent_node, &file->done);
-		umad_again_leave(&file->again, &req->in_line);
-		if (req->ops->stop)
-			req->ops->stop(req);
-		if (old == UMAD_TXN_EXPIRED) {
-			timerqueue_del(&req->agent->expired, &req->expired_node);
-			req->agent->expired_count--;
-			atomic_inc(&file->held_requests);
-		}
-		umad_wait_entry_cancel(req);
-	} else if (old != UMAD_TXN_EXPIRED && req->txn.state == UMAD_TXN_EXPIRED) {
-		timerqueue_add(&req->agent->expired, &req->expired_node);
-		req->agent->expired_count++;
-		/* Few may be expired, and they are not what the program waits for. */
-		atomic_dec(&file->held_requests);
-	}
-	return action;
 }
 
 /**

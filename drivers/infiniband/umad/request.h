@@ -145,11 +145,9 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 void umad_request_wait_ended(struct umad_request *req, enum ib_wc_status status);
 void umad_request_count_failure(struct umad_request *req, enum ib_wc_status status);
 void umad_request_unlock(struct umad_file *file) __releases(&file->lock);
-void umad_request_arm(struct umad_file *file, ktime_t now);
+void umad_request_again(struct umad_request *req, ktime_t now);
 
 /* request_events.c */
-void umad_request_deadline_work(struct work_struct *work);
-void umad_request_again(struct umad_request *req, ktime_t now);
 void umad_request_again_work(struct work_struct *work);
 void umad_request_cancel_all(struct umad_agent *agent);
 void umad_request_answer_lost(struct ib_mad_send_buf *buf,
@@ -157,5 +155,8 @@ void umad_request_answer_lost(struct ib_mad_send_buf *buf,
 bool umad_request_answered(struct umad_agent *agent,
 			   struct ib_mad_send_buf *buf,
 			   const struct ib_mad_hdr *response);
+
+/* deadline.c */
+void umad_deadline_work(struct work_struct *work);
 
 #endif /* UMAD_REQUEST_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What becomes of a request once it is out: deadlines, answers, its agent's end. */
+/* What becomes of a request once it is out: attempts, answers, its agent's end. */
 #include <linux/types.h>
 #include "request.h"
 
@@ -8,127 +8,10 @@
 #include "file.h"
 #include "port.h"
 #include "post.h"
-#include "queues.h"
 #include "wait_entry.h"
 
-/* Transactions stepped in one go with the file's lock held. */
+/* Requests looked at in one go with the file's lock held. */
 #define BATCH		32
-/*
- * And so many in one run of the work, which then ends and is queued again: timeouts
- * may be shorter than what it takes to deal with them.
- */
-#define RUN_MAX		256
-/*
- * Requests of an agent that listen for a late response: ib_core keeps them.
- * They are taken back in the order in which they were posted, because ib_core
- * searches its list in that order, and RUN_MAX in one run of the work, because
- * it finds those taken back first until its own work has freed them.
- */
-#define EXPIRED_MAX	8
-/*
- * Of wait entries that are taken back, in one lock section: the search is long behind
- * many whose timeout is infinite.
- */
-#define SEARCHES	1
-
-/*
- * One batch under the lock. Fills in the @n agents with an active reference for it. True:
- * there are more.
- */
-static bool collect_due(struct umad_file *file, struct umad_agent **inside,
-			unsigned int *n)
-{
-	unsigned int looked_at = 0, searches = 0;
-	struct umad_request *req;
-	struct umad_txn *txn;
-	ktime_t now = ktime_get();
-	bool more;
-
-	*n = 0;
-	spin_lock(&file->lock);
-	while (looked_at++ < BATCH && searches < SEARCHES &&
-	       (txn = umad_txn_first_due(&file->txns, now))) {
-		req = container_of(txn, struct umad_request, txn);
-		/* Whoever has shut it cancels all that it has. */
-		if (!umad_active_ref_tryget(&req->agent->active_ref)) {
-			umad_txn_clear_deadline(&file->txns, txn);
-			continue;
-		}
-		inside[(*n)++] = req->agent;
-		if (umad_request_step(req, UMAD_TXN_EV_DEADLINE, 0, now) ==
-		    UMAD_TXN_RETRY)
-			umad_request_again(req, now);
-		searches += req->txn.state == UMAD_TXN_DONE;
-	}
-	more = umad_txn_first_due(&file->txns, now);
-	umad_request_unlock(file);
-	return more;
-}
-
-/* As collect_due(), for requests too many that listen for a late response. */
-static bool collect_expired(struct umad_file *file, struct umad_agent **inside,
-			    unsigned int *n)
-{
-	struct timerqueue_node *node;
-	struct umad_agent *agent;
-	int id;
-
-	*n = 0;
-	spin_lock(&file->lock);
-	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
-		agent = file->agent[id];
-		while (agent && *n < SEARCHES && agent->expired_count > EXPIRED_MAX &&
-		       umad_active_ref_tryget(&agent->active_ref)) {
-			inside[(*n)++] = agent;
-			node = timerqueue_getnext(&agent->expired);
-			umad_request_step(container_of(node, struct umad_request,
-						       expired_node),
-					  UMAD_TXN_EV_CANCEL, 0, 0);
-		}
-	}
-	umad_request_unlock(file);
-	return *n == SEARCHES;
-}
-
-/* As many as fit one run; true: there are more. */
-static bool settle_many(struct umad_file *file,
-			bool (*collect)(struct umad_file *file,
-					struct umad_agent **inside,
-					unsigned int *n))
-{
-	struct umad_agent *inside[BATCH];
-	unsigned int total = 0, n, i;
-	bool more;
-
-	do {
-		more = collect(file, inside, &n);
-		for (i = 0; i < n; i++)
-			umad_agent_leave(inside[i]);
-		cond_resched();
-		/* Those of agents that go away are not among them. */
-		total += n ?: BATCH;
-	} while (more && total < RUN_MAX);
-	return more;
-}
-
-/**
- * umad_request_again() - wait for a turn to be sent again
- * @req: a request, or a message, whose time has come; may wait already
- * @now: the time
- *
- * Context: process, &umad_file.lock held.
- */
-void umad_request_again(struct umad_request *req, ktime_t now)
-{
-	struct umad_again *again = &req->file->again;
-
-	lockdep_assert_held(&req->file->lock);
-	if (!umad_again_waits(&req->in_line)) {
-		req->again_since = now;
-		umad_again_join(again, &req->in_line);
-	}
-	umad_again_arm(again, now);
-}
 
 /* The one whose turn it is, with a reference, and an active one to its agent. */
 static struct umad_request *next_again(struct umad_file *file)
@@ -174,35 +57,6 @@ void umad_request_again_work(struct work_struct *work)
 	req->ops->retransmit(req);
 	umad_request_put(req);
 	umad_agent_leave(agent);
-}
-
-/**
- * umad_request_deadline_work() - deal with the deadlines that have passed
- * @work: &umad_file.deadline_work
- *
- * Context: process, on the module's own queue; sleeps.
- */
-void umad_request_deadline_work(struct work_struct *work)
-{
-	struct umad_file *file = container_of(work, struct umad_file,
-					      deadline_work.work);
-	bool more_due, more_expired;
-	ktime_t now;
-
-	more_due = settle_many(file, collect_due);
-	more_expired = settle_many(file, collect_expired);
-
-	spin_lock(&file->lock);
-	now = ktime_get();
-	file->armed = KTIME_MAX;
-	if (more_due || more_expired) {
-		file->armed = now;
-		mod_delayed_work(umad_timer_wq, &file->deadline_work,
-				 more_due ? 0 : 1);
-	} else {
-		umad_request_arm(file, now);
-	}
-	spin_unlock(&file->lock);
 }
 
 /**

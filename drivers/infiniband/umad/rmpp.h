@@ -9,40 +9,15 @@
 
 #include <linux/atomic.h>
 #include <linux/rbtree.h>
-#include <linux/timerqueue.h>
-#include <linux/workqueue.h>
+#include <linux/types.h>
 #include <rdma/ib_user_mad.h>
 #include "rmpp_wire.h"
 
-struct umad_agent;
 struct umad_file;
+struct umad_timer;
 
 /* Bytes of the longest headers before a segment's data. */
 #define UMAD_RMPP_HDR_MAX	64
-
-struct umad_rmpp_timer;
-
-/**
- * struct umad_rmpp_timer_ops - whose deadline it is
- * @enter: it has passed: take a reference, and an active one to the agent, which is put
- *	for the caller of @run; NULL if there is nothing to be done; &umad_file.lock
- *	held
- * @run: call the engine, and drop the reference; no lock held
- */
-struct umad_rmpp_timer_ops {
-	struct umad_agent *(*enter)(struct umad_rmpp_timer *timer, ktime_t now);
-	void (*run)(struct umad_rmpp_timer *timer);
-};
-
-/**
- * struct umad_rmpp_timer - a deadline of an engine's
- * @node: in &umad_rmpp.timers, protected by &umad_file.lock
- * @ops: whose it is, constant
- */
-struct umad_rmpp_timer {
-	struct timerqueue_node node;
-	const struct umad_rmpp_timer_ops *ops;
-};
 
 /**
  * struct umad_rmpp - what a file has of RMPP, protected by &umad_file.lock
@@ -59,9 +34,6 @@ struct umad_rmpp_timer {
  * @lingering_count: how many are in @lingering
  * @dests: struct umad_rmpp_dest, where messages are being sent to
  * @sending_bytes: memory of messages that are being sent
- * @timers: deadlines of all engines
- * @work: runs at the first of them
- * @armed: when @work will run, or KTIME_MAX
  */
 struct umad_rmpp {
 	struct rb_root receivers;
@@ -77,14 +49,11 @@ struct umad_rmpp {
 	unsigned int lingering_count;
 	struct rb_root dests;
 	u64 sending_bytes;
-	struct timerqueue_head timers;
-	struct delayed_work work;
-	ktime_t armed;
 };
 
 void umad_rmpp_init(struct umad_rmpp *rmpp);
 void umad_rmpp_destroy(struct umad_rmpp *rmpp);
-void umad_rmpp_set_timer(struct umad_file *file, struct umad_rmpp_timer *timer,
+void umad_rmpp_set_timer(struct umad_file *file, struct umad_timer *timer,
 			 u64 deadline);
 
 #endif /* UMAD_RMPP_H */

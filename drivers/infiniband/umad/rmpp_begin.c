@@ -52,7 +52,6 @@ static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 	INIT_LIST_HEAD(&rx->peer_node);
 	INIT_LIST_HEAD(&rx->window_node);
 	INIT_WORK(&rx->work, umad_xfer_rx_answer_work);
-	timerqueue_init(&rx->timer.node);
 	ret = umad_recv_hdr(agent, rwc, &rx->from);
 	if (ret)
 		goto err;
@@ -174,7 +173,7 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
 					const struct rmpp_packet *packet,
 					const struct umad_rmpp_key *key,
-					const struct umad_rmpp_timer_ops *ops)
+					const struct umad_timer_ops *ops)
 {
 	struct umad_stats *stats = &agent->file->port->stats;
 	struct umad_xfer_rx *rx;
@@ -198,7 +197,7 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 		count_lost(agent, PTR_ERR(rx));
 		return NULL;
 	}
-	rx->timer.ops = ops;
+	umad_timer_init(&rx->timer, ops);
 	ret = rx_list(rx, rwc);
 	if (!ret) {
 		if (rx->req)

@@ -78,7 +78,7 @@ static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 		return true;
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
 	umad_txn_put_off(&file->txns, txn, now, wait);
-	umad_request_arm(file, now);
+	umad_file_arm(file);
 	return true;
 }
 
@@ -311,7 +311,7 @@ static void give_way(struct umad_xfer_rx *rx)
 	umad_xfer_rx_remove(rx);
 }
 
-static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now)
+static struct umad_agent *timer_enter(struct umad_timer *timer, ktime_t now)
 {
 	struct umad_xfer_rx *rx = container_of(timer, struct umad_xfer_rx, timer);
 
@@ -321,7 +321,7 @@ static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now
 	return rx->agent;
 }
 
-static void timer_run(struct umad_rmpp_timer *timer)
+static void timer_run(struct umad_timer *timer)
 {
 	struct umad_xfer_rx *rx = container_of(timer, struct umad_xfer_rx, timer);
 	struct umad_file *file = rx->agent->file;
@@ -339,7 +339,7 @@ static void timer_run(struct umad_rmpp_timer *timer)
 	umad_xfer_rx_put(rx);
 }
 
-static const struct umad_rmpp_timer_ops timer_ops = {
+static const struct umad_timer_ops timer_ops = {
 	.enter = timer_enter,
 	.run = timer_run,
 };

@@ -9,7 +9,7 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
 					const struct rmpp_packet *packet,
 					const struct umad_rmpp_key *key,
-					const struct umad_rmpp_timer_ops *ops);
+					const struct umad_timer_ops *ops);
 void umad_rmpp_end_infinite(struct umad_request *req, u8 status);
 void umad_xfer_rx_answer(struct umad_xfer_rx *rx);
 void umad_xfer_rx_answer_work(struct work_struct *work);

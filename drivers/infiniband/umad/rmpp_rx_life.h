@@ -8,6 +8,7 @@
 #include "rmpp_match.h"
 #include "rmpp_rx.h"
 #include "rxq.h"
+#include "timer.h"
 
 struct umad_rmpp_peer;
 struct umad_request;
@@ -67,7 +68,7 @@ struct umad_rmpp_rx_entry {
  */
 struct umad_xfer_rx {
 	struct rmpp_rx engine;
-	struct umad_rmpp_timer timer;
+	struct umad_timer timer;
 	struct umad_rmpp_key key;
 	struct rb_node node;
 	refcount_t refs;

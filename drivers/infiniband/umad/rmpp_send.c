@@ -207,7 +207,7 @@ static void wait_for_response(struct umad_request *req, ktime_t now)
 	umad_txn_wait_until(&req->file->txns, txn,
 			    txn->timeout == UMAD_TIMEOUT_INFINITE ? KTIME_MAX :
 			    ktime_add(now, txn->timeout));
-	umad_request_arm(req->file, now);
+	umad_file_arm(req->file);
 }
 
 static void acked(struct umad_request *req, ktime_t now)
@@ -406,12 +406,12 @@ static bool tx_is_due(struct umad_request *req, ktime_t now)
 	return false;
 }
 
-static struct umad_request *timer_send(struct umad_rmpp_timer *timer)
+static struct umad_request *timer_send(struct umad_timer *timer)
 {
 	return container_of(timer, struct umad_xfer_tx, timer)->req;
 }
 
-static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now)
+static struct umad_agent *timer_enter(struct umad_timer *timer, ktime_t now)
 {
 	struct umad_request *req = timer_send(timer);
 
@@ -421,7 +421,7 @@ static struct umad_agent *timer_enter(struct umad_rmpp_timer *timer, ktime_t now
 	return req->agent;
 }
 
-static void timer_run(struct umad_rmpp_timer *timer)
+static void timer_run(struct umad_timer *timer)
 {
 	struct umad_request *req = timer_send(timer);
 
@@ -429,7 +429,7 @@ static void timer_run(struct umad_rmpp_timer *timer)
 	umad_request_put(req);
 }
 
-static const struct umad_rmpp_timer_ops timer_ops = {
+static const struct umad_timer_ops timer_ops = {
 	.enter = timer_enter,
 	.run = timer_run,
 };
@@ -496,7 +496,7 @@ static void start(struct umad_request *req)
 	u32 window = 1, segs;
 
 	tx->req = req;
-	tx->timer.ops = &timer_ops;
+	umad_timer_init(&tx->timer, &timer_ops);
 	tx->mad_size = sizeof(struct ib_mad);
 	if (rdma_cap_opa_mad(port->ib_dev, port->port_num) &&
 	    mad->base_version == OPA_MGMT_BASE_VERSION)

@@ -5,6 +5,7 @@
 
 #include "rmpp.h"
 #include "rmpp_tx.h"
+#include "timer.h"
 
 struct umad_rmpp_dest;
 struct umad_pagebuf;
@@ -36,7 +37,7 @@ struct umad_request;
  */
 struct umad_xfer_tx {
 	struct rmpp_tx engine;
-	struct umad_rmpp_timer timer;
+	struct umad_timer timer;
 	struct umad_request *req;
 	struct rmpp_layout layout;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);

@@ -35,7 +35,7 @@ static void attempt_done(struct umad_request *req)
 		file->again.in_flight--;
 	req->again = NULL;
 	umad_txn_attempt_done(&file->txns, &req->txn, now);
-	umad_request_arm(file, now);
+	umad_file_arm(file);
 	umad_again_arm(&file->again, now);
 }
 

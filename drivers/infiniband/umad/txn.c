@@ -37,15 +37,13 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_state_name);
 /**
  * umad_txn_table_init() - make an empty table
  * @table: to be made
- * @lock: that its owner will hold around all calls
- *
- * Context: any.
+ * @timers: the queue of its deadlines, under whose lock all calls are made
  */
-void umad_txn_table_init(struct umad_txn_table *table, spinlock_t *lock)
+void umad_txn_table_init(struct umad_txn_table *table, struct umad_timers *timers)
 {
-	table->lock = lock;
+	table->lock = timers->lock;
+	table->timers = timers;
 	table->tree = RB_ROOT;
-	timerqueue_init_head(&table->deadlines);
 	table->count = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_init);
@@ -58,8 +56,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_init);
  */
 void umad_txn_table_destroy(struct umad_txn_table *table)
 {
-	WARN_ON_ONCE(table->count || !RB_EMPTY_ROOT(&table->tree) ||
-		     timerqueue_getnext(&table->deadlines));
+	WARN_ON_ONCE(table->count || !RB_EMPTY_ROOT(&table->tree));
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_destroy);
 
@@ -84,7 +81,7 @@ void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
 	txn->no_deadline = false;
 	txn->retries_left = retries;
 	txn->state = UMAD_TXN_NEW;
-	timerqueue_init(&txn->deadline);
+	umad_timer_init(&txn->timer, NULL);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_init);
 
@@ -192,31 +189,6 @@ static bool is_duplicate(struct umad_txn_table *table,
 							      compare_key);
 }
 
-static void set_deadline(struct umad_txn_table *table, struct umad_txn *txn,
-			 ktime_t expires)
-{
-	txn->deadline.expires = expires;
-	timerqueue_add(&table->deadlines, &txn->deadline);
-}
-
-/**
- * umad_txn_clear_deadline() - a transaction whose end is near needs none
- * @table: of the file
- * @txn: in @table or not, with a deadline or without
- *
- * Context: process, the table's lock held; does not sleep.
- */
-void umad_txn_clear_deadline(struct umad_txn_table *table,
-			     struct umad_txn *txn)
-{
-	lockdep_assert_held(table->lock);
-	if (RB_EMPTY_NODE(&txn->deadline.node))
-		return;
-	timerqueue_del(&table->deadlines, &txn->deadline);
-	timerqueue_init(&txn->deadline);
-}
-EXPORT_SYMBOL_IF_KUNIT(umad_txn_clear_deadline);
-
 /**
  * umad_txn_add() - enter a request that is about to be posted
  * @table: of the file
@@ -239,7 +211,7 @@ int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 	table->count++;
 	txn->state = txn->timeout ? UMAD_TXN_WAIT : UMAD_TXN_SEND;
 	if (txn->timeout && txn->timeout != UMAD_TIMEOUT_INFINITE && !txn->no_deadline)
-		set_deadline(table, txn, ktime_add(now, txn->timeout));
+		umad_timer_set(table->timers, &txn->timer, ktime_add(now, txn->timeout));
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_add);
@@ -349,9 +321,7 @@ void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 	lockdep_assert_held(table->lock);
 	WARN_ON_ONCE(txn->state != UMAD_TXN_WAIT);
 	txn->retries_left = 0;
-	umad_txn_clear_deadline(table, txn);
-	if (expires != KTIME_MAX)
-		set_deadline(table, txn, expires);
+	umad_timer_set(table->timers, &txn->timer, expires);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_wait_until);
 
@@ -369,8 +339,8 @@ void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 		      ktime_t now, ktime_t wait)
 {
 	lockdep_assert_held(table->lock);
-	if (!txn->retries_left && !RB_EMPTY_NODE(&txn->deadline.node) &&
-	    !ktime_before(txn->deadline.expires, ktime_add(now, wait)))
+	if (!txn->retries_left && umad_timer_is_set(&txn->timer) &&
+	    !ktime_before(txn->timer.node.expires, ktime_add(now, wait)))
 		return;
 	wait = ktime_add(wait, ktime_divns(wait, 8));
 	umad_txn_wait_until(table, txn, ktime_add(now, wait));
@@ -393,8 +363,8 @@ void umad_txn_attempt_done(struct umad_txn_table *table, struct umad_txn *txn,
 	lockdep_assert_held(table->lock);
 	if (txn->state == UMAD_TXN_WAIT && !txn->no_deadline &&
 	    txn->timeout != UMAD_TIMEOUT_INFINITE &&
-	    RB_EMPTY_NODE(&txn->deadline.node))
-		set_deadline(table, txn, ktime_add(now, txn->timeout));
+	    !umad_timer_is_set(&txn->timer))
+		umad_timer_set(table->timers, &txn->timer, ktime_add(now, txn->timeout));
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_attempt_done);
 
@@ -411,48 +381,9 @@ bool umad_txn_wants_attempt(struct umad_txn_table *table,
 {
 	lockdep_assert_held(table->lock);
 	return txn->state == UMAD_TXN_WAIT &&
-	       RB_EMPTY_NODE(&txn->deadline.node);
+	       !umad_timer_is_set(&txn->timer);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_wants_attempt);
-
-/**
- * umad_txn_first_due() - a transaction whose deadline has passed
- * @table: of the file
- * @now: the clock of the deadlines
- *
- * The caller steps it with UMAD_TXN_EV_DEADLINE, which moves or clears the
- * deadline.
- * Context: process, the table's lock held; does not sleep.
- * Return: the one that is overdue for longest, or NULL.
- */
-struct umad_txn *umad_txn_first_due(struct umad_txn_table *table, ktime_t now)
-{
-	struct timerqueue_node *node;
-
-	lockdep_assert_held(table->lock);
-	node = timerqueue_getnext(&table->deadlines);
-	if (!node || ktime_after(node->expires, now))
-		return NULL;
-	return container_of(node, struct umad_txn, deadline);
-}
-EXPORT_SYMBOL_IF_KUNIT(umad_txn_first_due);
-
-/**
- * umad_txn_next_deadline() - when to look again
- * @table: of the file
- *
- * Context: process, the table's lock held; does not sleep.
- * Return: the earliest deadline, or KTIME_MAX when there is none.
- */
-ktime_t umad_txn_next_deadline(struct umad_txn_table *table)
-{
-	struct timerqueue_node *node;
-
-	lockdep_assert_held(table->lock);
-	node = timerqueue_getnext(&table->deadlines);
-	return node ? node->expires : KTIME_MAX;
-}
-EXPORT_SYMBOL_IF_KUNIT(umad_txn_next_deadline);
 
 /* The one place where a state changes after umad_txn_add(). */
 static void set_state(struct umad_txn_table *table, struct umad_txn *txn,
@@ -462,13 +393,13 @@ static void set_state(struct umad_txn_table *table, struct umad_txn *txn,
 			   txn->state == UMAD_TXN_WAIT;
 
 	WARN_ON_ONCE(txn->state == UMAD_TXN_NEW || txn->state >= state);
-	umad_txn_clear_deadline(table, txn);
+	umad_timer_clear(table->timers, &txn->timer);
 	if (was_in_tree) {
 		rb_erase(&txn->node, &table->tree);
 		table->count--;
 	}
 	if (state == UMAD_TXN_EXPIRED)
-		set_deadline(table, txn, ktime_add_ms(now, UMAD_TXN_EXPIRED_MS));
+		umad_timer_set(table->timers, &txn->timer, ktime_add_ms(now, UMAD_TXN_EXPIRED_MS));
 	txn->state = state;
 }
 
@@ -481,7 +412,7 @@ static enum umad_txn_action deadline_passed(struct umad_txn_table *table,
 	}
 	/* Not before this attempt has left is there time for the next one. */
 	txn->retries_left--;
-	umad_txn_clear_deadline(table, txn);
+	umad_timer_clear(table->timers, &txn->timer);
 	return UMAD_TXN_RETRY;
 }
 

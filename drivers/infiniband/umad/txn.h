@@ -11,8 +11,8 @@
 #include <linux/ktime.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
-#include <linux/timerqueue.h>
 #include <linux/types.h>
+#include "timer.h"
 
 /**
  * enum umad_txn_state - where a transaction stands
@@ -111,7 +111,7 @@ struct umad_txn_dest {
  * @retries_left: attempts still to be made; protected by the table's lock
  * @state: protected by the table's lock
  * @node: in &umad_txn_table.tree
- * @deadline: in &umad_txn_table.deadlines
+ * @timer: its deadline, in the queue of the table; its ops are set by the owner
  */
 struct umad_txn {
 	struct umad_txn_key key;
@@ -121,7 +121,7 @@ struct umad_txn {
 	u32 retries_left;
 	enum umad_txn_state state;
 	struct rb_node node;
-	struct timerqueue_node deadline;
+	struct umad_timer timer;
 };
 
 /**
@@ -131,17 +131,17 @@ struct umad_txn {
  * @tree: those in state SEND and WAIT, ordered by &struct umad_txn_key. A tree,
  *	because a program may have any number of one key, and the order in which
  *	they come and go must not matter; nor does it allocate under the lock
- * @deadlines: by time
+ * @timers: the queue of its deadlines, which may have others' too
  * @count: transactions in @tree
  */
 struct umad_txn_table {
 	spinlock_t *lock; /* the owner's, protects all */
 	struct rb_root tree;
-	struct timerqueue_head deadlines;
+	struct umad_timers *timers;
 	unsigned int count;
 };
 
-void umad_txn_table_init(struct umad_txn_table *table, spinlock_t *lock);
+void umad_txn_table_init(struct umad_txn_table *table, struct umad_timers *timers);
 void umad_txn_table_destroy(struct umad_txn_table *table);
 void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
 		   const struct umad_txn_dest *dest, u32 timeout_ms,
@@ -162,14 +162,10 @@ void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 			 ktime_t expires);
 void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 		      ktime_t now, ktime_t wait);
-struct umad_txn *umad_txn_first_due(struct umad_txn_table *table, ktime_t now);
 void umad_txn_attempt_done(struct umad_txn_table *table,
 			   struct umad_txn *txn, ktime_t now);
 bool umad_txn_wants_attempt(struct umad_txn_table *table,
 			    const struct umad_txn *txn);
-void umad_txn_clear_deadline(struct umad_txn_table *table,
-			     struct umad_txn *txn);
-ktime_t umad_txn_next_deadline(struct umad_txn_table *table);
 enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
 				   struct umad_txn *txn,
 				   enum umad_txn_event event, ktime_t now);

@@ -35,12 +35,14 @@ struct entry {
 
 /**
  * struct model - the table, and what it must be like
+ * @timers: its deadlines
  * @table: the table
  * @lock: that its owner holds
  * @now: the time
  * @entries: all transactions
  */
 struct model {
+	struct umad_timers timers;
 	struct umad_txn_table table;
 	spinlock_t lock; /* the table's, that nobody else takes */
 	ktime_t now;
@@ -91,7 +93,7 @@ static void check(struct model *m)
 		next = min(next, entry->deadline);
 	}
 	MUST(m->table.count == count);
-	MUST(umad_txn_next_deadline(&m->table) == next);
+	MUST(umad_timers_next(&m->timers) == next);
 }
 
 static void take_key(struct umad_txn_key *key, struct input *in)
@@ -331,21 +333,21 @@ static void expire(struct model *m)
 	u32 n = 0;
 
 	while (n++ < 4 * TXNS) {
-		struct umad_txn *txn = umad_txn_first_due(&m->table, m->now);
+		struct umad_timer *timer = umad_timers_first_due(&m->timers, m->now);
 		struct entry *entry;
 
-		if (!txn)
+		if (!timer)
 			break;
-		entry = container_of(txn, struct entry, txn);
+		entry = container_of(timer, struct entry, txn.timer);
 		MUST(entry->used && entry->deadline <= m->now);
-		MUST(entry->deadline == txn->deadline.expires);
+		MUST(entry->deadline == timer->node.expires);
 		MUST(entry->deadline >= last ||
 		     entry->txn.timeout != UMAD_TIMEOUT_INFINITE);
 		last = entry->deadline;
 		step(m, entry, UMAD_TXN_EV_DEADLINE);
 	}
 	if (n < 4 * TXNS)
-		MUST(umad_txn_next_deadline(&m->table) > m->now);
+		MUST(umad_timers_next(&m->timers) > m->now);
 }
 
 static void put_off(struct model *m, struct entry *entry, struct input *in)
@@ -389,7 +391,7 @@ static void one(struct model *m, struct entry *entry, struct input *in)
 	} else if ((byte & 0xf0) == 0x70) {
 		attempt_done(m, entry);
 	} else if ((byte & 0xf0) == 0x60) {
-		umad_txn_clear_deadline(&m->table, &entry->txn);
+		umad_timer_clear(&m->timers, &entry->txn.timer);
 		entry->deadline = NEVER;
 	} else if (entry->state == UMAD_TXN_WAIT && byte & 0x80) {
 		if (byte & 1)
@@ -413,7 +415,8 @@ void fuzz_one(const u8 *data, size_t size)
 	fuzz_memory_reset();
 	memset(m, 0, sizeof(*m));
 	spin_lock_init(&m->lock);
-	umad_txn_table_init(&m->table, &m->lock);
+	umad_timers_init(&m->timers, &m->lock);
+	umad_txn_table_init(&m->table, &m->timers);
 	check(m);
 	while (in.left) {
 		u8 byte = take(&in);
@@ -429,9 +432,9 @@ void fuzz_one(const u8 *data, size_t size)
 		} else if (byte < 220) {
 			m->now += take_time(&in);
 			expire(m);
-		} else if (umad_txn_next_deadline(&m->table) < S64_MAX / 2) {
+		} else if (umad_timers_next(&m->timers) < S64_MAX / 2) {
 			m->now = max(m->now,
-				     umad_txn_next_deadline(&m->table));
+				     umad_timers_next(&m->timers));
 			expire(m);
 		}
 		check(m);
@@ -440,4 +443,5 @@ void fuzz_one(const u8 *data, size_t size)
 		if (m->entries[i].used)
 			step(m, &m->entries[i], UMAD_TXN_EV_CANCEL);
 	umad_txn_table_destroy(&m->table);
+	umad_timers_destroy(&m->timers);
 }

@@ -29,7 +29,8 @@ int txn_env_init(struct kunit *test)
 	/* Not zero, which any forgotten member would be too. */
 	env->now = ms_to_ktime(1000000);
 	test->priv = env;
-	umad_txn_table_init(&env->table, &env->lock);
+	umad_timers_init(&env->timers, &env->lock);
+	umad_txn_table_init(&env->table, &env->timers);
 	return 0;
 }
 
@@ -43,8 +44,10 @@ void txn_env_exit(struct kunit *test)
 {
 	struct txn_env *env = test->priv;
 
-	if (env)
-		umad_txn_table_destroy(&env->table);
+	if (!env)
+		return;
+	umad_txn_table_destroy(&env->table);
+	umad_timers_destroy(&env->timers);
 }
 
 /**
@@ -122,35 +125,35 @@ struct umad_txn *txn_find(struct txn_env *env, u64 tid, u8 mgmt_class)
 }
 
 /**
- * txn_first_due() - umad_txn_first_due() at the fake clock's time
+ * txn_first_due() - umad_timers_first_due() at the fake clock's time
  * @env: of the test
  *
  * Context: process.
- * Return: as umad_txn_first_due().
+ * Return: the transaction that is overdue for longest, or NULL.
  */
 struct umad_txn *txn_first_due(struct txn_env *env)
 {
-	struct umad_txn *txn;
+	struct umad_timer *timer;
 
 	spin_lock(&env->lock);
-	txn = umad_txn_first_due(&env->table, env->now);
+	timer = umad_timers_first_due(&env->timers, env->now);
 	spin_unlock(&env->lock);
-	return txn;
+	return timer ? container_of(timer, struct umad_txn, timer) : NULL;
 }
 
 /**
- * txn_next_deadline() - umad_txn_next_deadline()
+ * txn_next_deadline() - umad_timers_next()
  * @env: of the test
  *
  * Context: process.
- * Return: as umad_txn_next_deadline().
+ * Return: as umad_timers_next().
  */
 ktime_t txn_next_deadline(struct txn_env *env)
 {
 	ktime_t next;
 
 	spin_lock(&env->lock);
-	next = umad_txn_next_deadline(&env->table);
+	next = umad_timers_next(&env->timers);
 	spin_unlock(&env->lock);
 	return next;
 }

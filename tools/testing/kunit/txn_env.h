@@ -19,11 +19,13 @@
 /**
  * struct txn_env - a table under test
  * @lock: the table's
+ * @timers: its deadlines
  * @table: under test
  * @now: the fake clock, moved by the test
  */
 struct txn_env {
 	spinlock_t lock;	/* as &umad_file.lock */
+	struct umad_timers timers;
 	struct umad_txn_table table;
 	ktime_t now;
 };

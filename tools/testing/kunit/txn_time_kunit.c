@@ -267,14 +267,14 @@ static void txn_put_off(struct kunit *test)
 	/* No attempt follows, however far away the next one was. */
 	KUNIT_EXPECT_EQ(test, txn->retries_left, 0u);
 	due = ktime_add_ms(env->now, 900);
-	KUNIT_EXPECT_EQ(test, umad_txn_next_deadline(&env->table), due);
+	KUNIT_EXPECT_EQ(test, umad_timers_next(&env->timers), due);
 	env->now = ktime_add_ms(env->now, 100);
 	umad_txn_put_off(&env->table, txn, env->now, wait);
-	KUNIT_EXPECT_EQ(test, umad_txn_next_deadline(&env->table), due);
+	KUNIT_EXPECT_EQ(test, umad_timers_next(&env->timers), due);
 	env->now = ktime_add_ms(env->now, 1);
 	umad_txn_put_off(&env->table, txn, env->now, wait);
 	due = ktime_add_ms(env->now, 900);
-	KUNIT_EXPECT_EQ(test, umad_txn_next_deadline(&env->table), due);
+	KUNIT_EXPECT_EQ(test, umad_timers_next(&env->timers), due);
 	spin_unlock(&env->lock);
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 }
@@ -302,7 +302,7 @@ static ktime_t earliest(const struct umad_txn *txns)
 
 	for (i = 0; i < RANDOM; i++)
 		if (txns[i].state == UMAD_TXN_WAIT)
-			min = min_t(ktime_t, min, txns[i].deadline.expires);
+			min = min_t(ktime_t, min, txns[i].timer.node.expires);
 	return min;
 }
 
@@ -336,7 +336,7 @@ static void txn_deadlines_random(struct kunit *test)
 		last = env->now;
 		txn = txn_first_due(env);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, txn);
-		KUNIT_ASSERT_EQ(test, txn->deadline.expires, env->now);
+		KUNIT_ASSERT_EQ(test, txn->timer.node.expires, env->now);
 		txn_step(env, txn, UMAD_TXN_EV_DEADLINE);
 		/* Those given up would only be in the way here. */
 		if (txn->state == UMAD_TXN_EXPIRED)
@@ -361,13 +361,36 @@ static void txn_deadlines_in_order(struct kunit *test)
 	add_random(test, txns, &rnd);
 	env->now = ktime_add_ms(env->now, 10 * RANDOM);
 	while ((txn = txn_first_due(env))) {
-		KUNIT_ASSERT_GE(test, txn->deadline.expires, last);
-		last = txn->deadline.expires;
+		KUNIT_ASSERT_GE(test, txn->timer.node.expires, last);
+		last = txn->timer.node.expires;
 		txn_step(env, txn, UMAD_TXN_EV_RESPONSE);
 		n++;
 	}
 	KUNIT_EXPECT_EQ(test, n, RANDOM);
 	KUNIT_EXPECT_EQ(test, env->table.count, 0);
+}
+
+/* A timer of another owner in the queue: too early a deadline may stay. */
+static void txn_timer_put_off(struct kunit *test)
+{
+	struct txn_env *env = test->priv;
+	ktime_t soon = ktime_add_ms(env->now, 10), late = ktime_add_ms(env->now, 20);
+	struct umad_timer timer;
+
+	umad_timer_init(&timer, NULL);
+	spin_lock(&env->lock);
+	KUNIT_EXPECT_FALSE(test, umad_timer_is_set(&timer));
+	umad_timer_put_off(&env->timers, &timer, late);
+	KUNIT_EXPECT_EQ(test, umad_timers_next(&env->timers), late);
+	umad_timer_put_off(&env->timers, &timer, soon);
+	KUNIT_EXPECT_EQ(test, umad_timers_next(&env->timers), soon);
+	umad_timer_put_off(&env->timers, &timer, late);
+	KUNIT_EXPECT_EQ(test, umad_timers_next(&env->timers), soon);
+	umad_timer_set(&env->timers, &timer, late);
+	KUNIT_EXPECT_EQ(test, umad_timers_next(&env->timers), late);
+	umad_timer_put_off(&env->timers, &timer, KTIME_MAX);
+	KUNIT_EXPECT_FALSE(test, umad_timer_is_set(&timer));
+	spin_unlock(&env->lock);
 }
 
 static struct kunit_case time_cases[] = {
@@ -381,6 +404,7 @@ static struct kunit_case time_cases[] = {
 	KUNIT_CASE(txn_attempt_outlives),
 	KUNIT_CASE(txn_deadlines_random),
 	KUNIT_CASE(txn_deadlines_in_order),
+	KUNIT_CASE(txn_timer_put_off),
 	{}
 };
 

@@ -16,6 +16,7 @@ FUZZ = {
     "rmpp_wire.h": ["wire", "rx", "pair"],
     "rxq.c": ["rxq"],
     "pagebuf.c": ["pagebuf", "pair"],
+    "timer.c": ["txn"],
     "txn.c": ["txn"],
 }
 
@@ -30,6 +31,7 @@ PLANS = {
     "ah.c": ["transfer", "hwsim", "kunit"],
     "charge.c": ["transfer", "kunit", "race", "bounds"],
     "charge.h": ["transfer", "bounds"],
+    "deadline.c": ["transfer", "hwsim", "kunit", "bounds"],
     "device.c": ["abi", "hwsim", "life"],
     "file.c": ["transfer", "kunit", "life"],
     "active_ref.c": ["kunit", "life"],
@@ -46,7 +48,7 @@ PLANS = {
     "rmpp_demux.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
     "rmpp_match.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
     "rmpp_rx_life.c": ["rmpp", "rmpp-peer", "bounds"],
-    "rmpp_timer.c": ["rmpp", "rmpp-peer", "bounds"],
+    "rmpp.c": ["rmpp", "rmpp-peer", "bounds"],
     "rmpp_addr.c": ["silent-peers"],
     "rmpp_begin.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
     "rmpp_recv.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
