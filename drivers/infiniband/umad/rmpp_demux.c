@@ -16,16 +16,6 @@
 #include "send.h"
 #include "wait_entry.h"
 
-/* ib_core completes now what a packet has used up. */
-static void forget_wait_entry(struct ib_mad_send_buf *buf)
-{
-	struct umad_request *req = umad_post_owner(buf);
-
-	spin_lock(&req->file->lock);
-	umad_wait_entry_detach(req, buf);
-	spin_unlock(&req->file->lock);
-}
-
 /*
  * What has used it up was not the response, and ib_core would drop that if it is a
  * single MAD. A message says again that it waits, a single MAD is sent again. If that
@@ -48,53 +38,63 @@ static void replace_wait_entry(struct ib_mad_send_buf *buf)
 
 /**
  * umad_rmpp_waste() - what is not the response has used up a request's wait entry
- * @buf: the MAD sent that ib_core takes it for the answer of
+ * @buf: the MAD sent that ib_core takes it for the answer of; ib_core completes it now
  *
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  */
 void umad_rmpp_waste(struct ib_mad_send_buf *buf)
 {
-	forget_wait_entry(buf);
+	struct umad_request *req = umad_post_owner(buf);
+
+	spin_lock(&req->file->lock);
+	umad_wait_entry_detach(req, buf);
+	spin_unlock(&req->file->lock);
 	replace_wait_entry(buf);
 }
 
 /* Does it begin the response of a request, or belong to one that has begun? */
 static bool is_response_to(const struct umad_request *req,
 			   struct umad_agent *agent,
-			   const struct ib_mad_recv_wc *rwc,
+			   const struct umad_rmpp_key *from,
 			   const struct rmpp_packet *packet)
 {
-	struct umad_rmpp_key from;
 	struct umad_xfer_rx *rx;
-	bool found;
 	u8 status;
 
+	lockdep_assert_held(&agent->file->lock);
 	if (packet->type != IB_MGMT_RMPP_TYPE_DATA)
 		return false;
-	umad_rmpp_key_of(&from, agent, rwc);
-	spin_lock(&agent->file->lock);
-	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE) {
-		found = umad_rmpp_find_request(agent, &from) == req;
-	} else {
-		rx = umad_rmpp_table_find(&agent->file->rmpp, &from);
-		found = rx && rx->req == req;
-	}
-	spin_unlock(&agent->file->lock);
-	return found;
+	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE)
+		return umad_rmpp_find_request(agent, from) == req;
+	rx = umad_rmpp_table_find(&agent->file->rmpp, from);
+	return rx && rx->req == req;
 }
 
-/* To the message that it belongs to, or that it begins; else it is unmatched. */
-static void dispatch(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
-		     const struct rmpp_packet *packet)
+/* ib_core has taken a packet for the answer of @buf. Returns true if it is not that. */
+static bool use_up(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+		   const struct umad_rmpp_key *from,
+		   const struct rmpp_packet *packet)
 {
+	struct umad_request *req = umad_post_owner(buf);
+	bool wasted;
+
+	spin_lock(&agent->file->lock);
+	wasted = !is_response_to(req, agent, from, packet);
+	umad_wait_entry_detach(req, buf);
+	spin_unlock(&agent->file->lock);
+	return wasted;
+}
+
+/* Not DATA: to the message that it is about; else it is unmatched. */
+static void dispatch_control(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+			     const struct umad_rmpp_key *from,
+			     const struct rmpp_packet *packet)
+{
+	struct umad_file *file = agent->file;
+	struct umad_request *req;
+	struct umad_xfer_rx *rx;
 	bool turn_around;
 	u8 status;
-
-	if (packet->version == IB_MGMT_RMPP_VERSION &&
-	    packet->type == IB_MGMT_RMPP_TYPE_DATA) {
-		umad_xfer_rx_data(agent, rwc, packet);
-		return;
-	}
 
 	/*
 	 * An ACK of segment 0 looks like one of our answer, and is one of
@@ -102,12 +102,23 @@ static void dispatch(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 	 * the one that it answers.
 	 */
 	turn_around = packet->type == IB_MGMT_RMPP_TYPE_ACK && !packet->seg;
-	if (umad_xfer_rx_receive(agent, rwc, packet, turn_around ?
-				 RMPP_RX_DONE : RMPP_RX_REASSEMBLING) ||
-	    umad_xfer_tx_receive(agent, rwc, packet) ||
-	    umad_xfer_rx_receive(agent, rwc, packet, RMPP_RX_DONE))
+	spin_lock(&file->lock);
+	rx = umad_rmpp_table_find(&file->rmpp, from);
+	if (rx && rx->engine.state == (turn_around ? RMPP_RX_DONE : RMPP_RX_REASSEMBLING)) {
+		umad_xfer_rx_receive(rx, rwc, packet);
 		return;
-	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_UNMATCHED);
+	}
+	req = umad_xfer_tx_find(agent, &rwc->recv_buf.mad->mad_hdr, from);
+	if (req) {
+		umad_xfer_tx_receive(req, packet);
+		return;
+	}
+	if (rx && rx->engine.state == RMPP_RX_DONE) {
+		umad_xfer_rx_receive(rx, rwc, packet);
+		return;
+	}
+	spin_unlock(&file->lock);
+	umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_UNMATCHED);
 	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_ABORT)
 		umad_rmpp_reject(agent, rwc, IB_MGMT_RMPP_TYPE_ABORT,
 				 status);
@@ -125,17 +136,20 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		       const struct ib_mad_recv_wc *rwc)
 {
 	const struct ib_rmpp_mad *mad;
+	struct umad_rmpp_key from;
 	struct rmpp_packet packet;
 	bool wasted = false;
 
 	mad = (const struct ib_rmpp_mad *)rwc->recv_buf.mad;
 	rmpp_parse(mad, &packet);
-	if (buf) {
-		wasted = !is_response_to(umad_post_owner(buf), agent, rwc,
-					 &packet);
-		forget_wait_entry(buf);
-	}
-	dispatch(agent, rwc, &packet);
+	umad_rmpp_key_of(&from, agent, rwc);
+	if (buf)
+		wasted = use_up(agent, buf, &from, &packet);
+	if (packet.version == IB_MGMT_RMPP_VERSION &&
+	    packet.type == IB_MGMT_RMPP_TYPE_DATA)
+		umad_xfer_rx_data(agent, rwc, &packet, &from);
+	else
+		dispatch_control(agent, rwc, &from, &packet);
 	if (wasted)
 		replace_wait_entry(buf);
 }

@@ -77,35 +77,6 @@ static void format_answer(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
 	};
 }
 
-/* ib_core has done with an ACK: has another become due meanwhile? */
-static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
-{
-	struct umad_xfer_rx *rx = umad_post_owner(buf);
-	struct umad_file *file = rx->agent->file;
-	bool again;
-
-	umad_post_free(buf, rx->ah);
-	spin_lock(&file->lock);
-	rx->acks_posted--;
-	again = rx->ack_due && !rx->agent->dying &&
-		rx->engine.state != RMPP_RX_DEAD;
-	rx->ack_due = false;
-	spin_unlock(&file->lock);
-	if (again)
-		umad_xfer_rx_answer(rx);
-	umad_xfer_rx_put(rx);
-}
-
-static void ack_not_posted(struct umad_xfer_rx *rx)
-{
-	struct umad_file *file = rx->agent->file;
-
-	spin_lock(&file->lock);
-	rx->acks_posted--;
-	spin_unlock(&file->lock);
-	umad_xfer_rx_put(rx);
-}
-
 /* To be sent now? Else a work, when its turn comes, or a completion sees to it. */
 static bool may_answer(struct umad_xfer_rx *rx)
 {
@@ -129,36 +100,88 @@ static bool may_answer(struct umad_xfer_rx *rx)
 }
 
 /**
- * umad_xfer_rx_answer() - send what is due: where we stand, or why it ends
- * @rx: the message; caller must hold an active reference to
- *	its agent, or be in a handler of ib_core
+ * umad_xfer_rx_prepare() - what is due: where we stand, or why it ends
+ * @rx: the message; caller must hold an active reference to its agent, or be in a handler
+ *	of ib_core
+ * @packet: filled in
  *
  * The first time the address has to be resolved, which takes a work of our own:
  * ib_core's receive work must not wait for that.
- * Context: process; may sleep; hold no lock.
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true: umad_xfer_rx_post() has to follow; false: nothing is to be sent now.
  */
-void umad_xfer_rx_answer(struct umad_xfer_rx *rx)
+bool umad_xfer_rx_prepare(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
 {
-	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
-	struct umad_file *file = rx->agent->file;
-	struct rmpp_packet packet;
-	bool ack;
-
-	spin_lock(&file->lock);
-	if (!may_answer(rx)) {
-		spin_unlock(&file->lock);
-		return;
-	}
-	format_answer(rx, &packet);
-	ack = packet.type == IB_MGMT_RMPP_TYPE_ACK;
-	if (ack) {
+	if (!may_answer(rx))
+		return false;
+	format_answer(rx, packet);
+	if (packet->type == IB_MGMT_RMPP_TYPE_ACK) {
 		rx->acks_posted++;
 		umad_xfer_rx_get(rx);
 	}
+	return true;
+}
+
+/* ib_core has done with an ACK: has another become due meanwhile? */
+static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_xfer_rx *rx = umad_post_owner(buf);
+	struct umad_file *file = rx->agent->file;
+	struct rmpp_packet packet;
+	bool again;
+
+	umad_post_free(buf, rx->ah);
+	spin_lock(&file->lock);
+	rx->acks_posted--;
+	again = rx->ack_due && !rx->agent->dying &&
+		rx->engine.state != RMPP_RX_DEAD;
+	rx->ack_due = false;
+	again = again && umad_xfer_rx_prepare(rx, &packet);
 	spin_unlock(&file->lock);
+	if (again)
+		umad_xfer_rx_post(rx, &packet);
+	umad_xfer_rx_put(rx);
+}
+
+static void ack_not_posted(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	spin_lock(&file->lock);
+	rx->acks_posted--;
+	spin_unlock(&file->lock);
+	umad_xfer_rx_put(rx);
+}
+
+/**
+ * umad_xfer_rx_post() - send what was prepared
+ * @rx: as for umad_xfer_rx_prepare()
+ * @packet: that it has filled in
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_rx_post(struct umad_xfer_rx *rx, const struct rmpp_packet *packet)
+{
+	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
+	bool ack = packet->type == IB_MGMT_RMPP_TYPE_ACK;
+
 	if (umad_rmpp_post_control(rx->agent->core, rx->ah, &rx->from, head,
-				   &packet, ack ? ack_done : NULL, rx) && ack)
+				   packet, ack ? ack_done : NULL, rx) && ack)
 		ack_not_posted(rx);
+}
+
+/* Both. */
+static void answer(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+	struct rmpp_packet packet;
+	bool post;
+
+	spin_lock(&file->lock);
+	post = umad_xfer_rx_prepare(rx, &packet);
+	spin_unlock(&file->lock);
+	if (post)
+		umad_xfer_rx_post(rx, &packet);
 }
 
 /**
@@ -185,7 +208,7 @@ void umad_xfer_rx_answer_work(struct work_struct *work)
 	spin_unlock(&file->lock);
 	/* Without an address the sender asks again, or gives up. */
 	if (!IS_ERR(ah))
-		umad_xfer_rx_answer(rx);
+		answer(rx);
 	umad_xfer_rx_put(rx);
 	umad_active_ref_put(&agent->active_ref);
 }
@@ -259,7 +282,7 @@ void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx)
 {
 	struct umad_agent *agent = rx->agent;
 
-	umad_xfer_rx_answer(rx);
+	answer(rx);
 	/* The table's. */
 	umad_xfer_rx_put(rx);
 	umad_agent_leave(agent);

@@ -29,37 +29,46 @@
 /* Whoever repeats a segment sooner than this after a message is complete does not. */
 #define REPEAT_MIN_MS		20
 
-/* The segment's bytes into the pages, and the pages onto the account. */
-static int store(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
-		 const struct rmpp_packet *packet)
+/**
+ * struct rx_segment - a packet that is being dealt with
+ * @rwc: the packet
+ * @packet: its RMPP header
+ * @err: why its bytes could not be kept, or 0
+ * @grown: memory that they took
+ * @victim: a message that had to make room for it, to be told; or NULL
+ * @oldest: a complete one that has lingered for too long, to be put with an active
+ *	reference to its agent; or NULL
+ * @answered: the request that the message has answered, to be put; or NULL
+ * @unwanted: the message is whole, and nobody wants it
+ */
+struct rx_segment {
+	const struct ib_mad_recv_wc *rwc;
+	const struct rmpp_packet *packet;
+	int err;
+	size_t grown;
+	struct umad_xfer_rx *victim;
+	struct umad_xfer_rx *oldest;
+	struct umad_request *answered;
+	bool unwanted;
+};
+
+/* The segment's bytes into the pages. */
+static void store(struct umad_xfer_rx *rx, struct rx_segment *seg)
 {
 	const struct rmpp_layout *layout = &rx->engine.layout;
-	const void *mad = rwc->recv_buf.mad;
 	struct umad_file *file = rx->agent->file;
 	struct umad_pagebuf *body = rx->entry->rx_entry.body;
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
-	struct umad_xfer_rx *victim = NULL;
+	const void *mad = seg->rwc->recv_buf.mad;
 	size_t before = body->bytes;
 	size_t len;
-	int ret;
 
 	/* OPA's last MAD may be short; what is missing reads as zero. */
-	len = min_t(size_t, layout->data, rwc->mad_len - layout->hdr);
-	ret = umad_pagebuf_write(body, (size_t)(packet->seg - 1) * layout->data,
-				 mad + layout->hdr, len);
+	len = min_t(size_t, layout->data, seg->rwc->mad_len - layout->hdr);
+	seg->err = umad_pagebuf_write(body, (size_t)(seg->packet->seg - 1) * layout->data,
+				      mad + layout->hdr, len);
 	umad_charge_end(&charge);
-
-	spin_lock(&file->lock);
-	if (rx->listed) {
-		umad_rmpp_charge(rx, body->bytes - before);
-		if (!ret && body->bytes > before &&
-		    !umad_rmpp_may_grow(rx, ktime_get_ns(), &victim))
-			ret = -ENOSPC;
-	}
-	umad_request_unlock(file);
-	if (victim)
-		umad_xfer_rx_stop_evicted(victim);
-	return ret;
+	seg->grown = body->bytes - before;
 }
 
 /* A response is on its way: its request waits for the next segment now. */
@@ -145,48 +154,63 @@ static enum rmpp_rx_verdict cancel_late(struct umad_xfer_rx *rx)
 	return rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
 }
 
-static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx,
-				   const struct rmpp_packet *packet)
+static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *seg)
 {
 	struct umad_file *file = rx->agent->file;
-	struct umad_xfer_rx *oldest = NULL;
-	struct umad_request *answered = NULL;
 	enum rmpp_rx_verdict verdict;
 	ktime_t now = ktime_get();
+
+	lockdep_assert_held(&file->lock);
+	if (!rx->listed)
+		return RMPP_RX_DROP;
+	umad_rmpp_charge(rx, seg->grown);
+	if (!seg->err && seg->grown &&
+	    !umad_rmpp_may_grow(rx, ktime_to_ns(now), &seg->victim))
+		seg->err = -ENOSPC;
+	/* As good as lost: its sender repeats it. */
+	if (seg->err == -ENOMEM)
+		return RMPP_RX_DROP;
+	if (seg->err)
+		return rmpp_rx_no_room(&rx->engine);
+	if (!keep_request(rx, now))
+		return cancel_late(rx);
+	verdict = rmpp_rx_stored(&rx->engine, seg->packet, ktime_to_ns(now));
+	umad_rmpp_window_seen(rx, ktime_to_ns(now));
+	umad_rmpp_peer_seen(rx);
+	if (rx->engine.state == RMPP_RX_DONE) {
+		seg->oldest = complete_rx(rx);
+		seg->unwanted = rx->entry;
+		/* The message lingers: what it has answered need not. */
+		swap(rx->req, seg->answered);
+		rx->was_asked = seg->answered;
+	}
+	return verdict;
+}
+
+/* What a segment leaves behind, to be done without the lock. */
+static void clean_up(struct umad_xfer_rx *rx, struct rx_segment *seg)
+{
+	struct umad_file *file = rx->agent->file;
 	struct umad_agent *agent;
 
-	spin_lock(&file->lock);
-	if (!rx->listed) {
-		verdict = RMPP_RX_DROP;
-	} else if (!keep_request(rx, now)) {
-		verdict = cancel_late(rx);
-	} else {
-		verdict = rmpp_rx_stored(&rx->engine, packet,
-					 ktime_to_ns(now));
-		umad_rmpp_window_seen(rx, ktime_to_ns(now));
-		umad_rmpp_peer_seen(rx);
-		if (rx->engine.state == RMPP_RX_DONE) {
-			oldest = complete_rx(rx);
-			/* The message lingers: what it has answered need not. */
-			swap(rx->req, answered);
-			rx->was_asked = answered;
-		}
+	if (seg->err == -ENOMEM) {
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RECV_DROPPED_NOMEM);
+		umad_reserve_refill(file);
 	}
-	umad_request_unlock(file);
-
-	if (answered)
-		umad_request_put(answered);
-	/* Only this thread has to do with it: nobody wanted it. */
-	if (rx->engine.state == RMPP_RX_DONE && rx->entry) {
+	if (seg->victim)
+		umad_xfer_rx_stop_evicted(seg->victim);
+	if (seg->answered)
+		umad_request_put(seg->answered);
+	/* Only this thread has to do with it. */
+	if (seg->unwanted) {
 		umad_rxq_free(&file->rxq, &rx->entry->rx_entry);
 		rx->entry = NULL;
 	}
-	if (oldest) {
-		agent = oldest->agent;
-		umad_xfer_rx_put(oldest);
+	if (seg->oldest) {
+		agent = seg->oldest->agent;
+		umad_xfer_rx_put(seg->oldest);
 		umad_agent_leave(agent);
 	}
-	return verdict;
 }
 
 /*
@@ -201,17 +225,25 @@ static void keep_silent(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 		WRITE_ONCE(rx->silent, true);
 }
 
-/* Do what the engine says, set its timer, and let it go if it is dead. */
+/* Do what the engine says, set its timer, and let it go if it is dead. Releases the lock. */
 static void act(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
+	__releases(&rx->agent->file->lock)
 {
 	struct umad_file *file = rx->agent->file;
-	bool unlisted = false;
+	bool answer = false, unlisted = false;
+	struct rmpp_packet packet;
 
+	keep_silent(rx, verdict);
 	if (verdict == RMPP_RX_ACK || verdict == RMPP_RX_ABORT ||
 	    verdict == RMPP_RX_STOP)
-		umad_xfer_rx_answer(rx);
-
-	spin_lock(&file->lock);
+		answer = umad_xfer_rx_prepare(rx, &packet);
+	/* While no other message of this key can begin: its sender would take it for his. */
+	if (answer && rx->engine.state == RMPP_RX_DEAD) {
+		umad_request_unlock(file);
+		umad_xfer_rx_post(rx, &packet);
+		spin_lock(&file->lock);
+		answer = false;
+	}
 	if (rx->listed && rx->engine.state == RMPP_RX_DEAD) {
 		if (list_empty(&rx->linger_node))
 			umad_xfer_rx_failed(rx, verdict == RMPP_RX_STOP);
@@ -221,56 +253,41 @@ static void act(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 				    rmpp_rx_deadline(&rx->engine));
 	}
 	umad_request_unlock(file);
+	if (answer)
+		umad_xfer_rx_post(rx, &packet);
 	if (unlisted)
 		umad_xfer_rx_put(rx);
 }
 
-static struct umad_xfer_rx *rx_find(struct umad_file *file,
-				    const struct umad_rmpp_key *key)
+/**
+ * umad_xfer_rx_receive() - a packet for a message that has begun; releases the lock
+ * @rx: the message; caller must be in a handler of ib_core
+ * @rwc: the packet
+ * @packet: its RMPP header
+ *
+ * Context: process, &umad_file.lock held on entry; may sleep.
+ */
+void umad_xfer_rx_receive(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
+			  const struct rmpp_packet *packet)
+	__releases(&rx->agent->file->lock)
 {
-	struct umad_xfer_rx *rx;
-
-	lockdep_assert_held(&file->lock);
-	rx = umad_rmpp_table_find(&file->rmpp, key);
-	if (rx)
-		umad_xfer_rx_get(rx);
-	return rx;
-}
-
-/* A packet for a message that has begun. */
-static void rx_packet(struct umad_xfer_rx *rx,
-		      const struct ib_mad_recv_wc *rwc,
-		      const struct rmpp_packet *packet)
-{
+	struct rx_segment seg = { .rwc = rwc, .packet = packet };
 	struct umad_file *file = rx->agent->file;
 	enum rmpp_rx_verdict verdict;
-	int err;
 
-	spin_lock(&file->lock);
+	umad_xfer_rx_get(rx);
 	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
-	keep_silent(rx, verdict);
 	if (verdict == RMPP_RX_STORE && rwc->mad_len < rx->engine.layout.hdr)
 		verdict = RMPP_RX_DROP;
-	spin_unlock(&file->lock);
-
 	if (verdict == RMPP_RX_STORE) {
-		err = store(rx, rwc, packet);
-		if (!err) {
-			verdict = stored(rx, packet);
-		} else if (err == -ENOMEM) {
-			/* As good as lost: its sender repeats it. */
-			umad_stat_inc(&file->port->stats,
-				      UMAD_STAT_RECV_DROPPED_NOMEM);
-			umad_reserve_refill(file);
-			verdict = RMPP_RX_DROP;
-		} else {
-			spin_lock(&file->lock);
-			verdict = rx->listed ? rmpp_rx_no_room(&rx->engine) :
-					       RMPP_RX_DROP;
-			spin_unlock(&file->lock);
-		}
+		spin_unlock(&file->lock);
+		store(rx, &seg);
+		spin_lock(&file->lock);
+		verdict = stored(rx, &seg);
 	}
 	act(rx, verdict);
+	clean_up(rx, &seg);
+	umad_xfer_rx_put(rx);
 }
 
 /*
@@ -333,8 +350,6 @@ static void timer_run(struct umad_timer *timer)
 		verdict = cancel_late(rx);
 	else
 		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());
-	keep_silent(rx, verdict);
-	spin_unlock(&file->lock);
 	act(rx, verdict);
 	umad_xfer_rx_put(rx);
 }
@@ -344,78 +359,55 @@ static const struct umad_timer_ops timer_ops = {
 	.run = timer_run,
 };
 
+/* The first segment of a message, or one of none. */
+static void begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+		  const struct rmpp_packet *packet, const struct umad_rmpp_key *key)
+{
+	struct umad_xfer_rx *rx;
+
+	rx = umad_xfer_rx_begin(agent, rwc, packet, key, &timer_ops);
+	if (!rx)
+		return;
+	spin_lock(&agent->file->lock);
+	umad_xfer_rx_receive(rx, rwc, packet);
+	umad_xfer_rx_put(rx);
+}
+
 /**
  * umad_xfer_rx_data() - a DATA packet has been received
  * @agent: that it was routed to
  * @rwc: the packet
  * @packet: its RMPP header
+ * @key: whose message it belongs to
  *
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  */
 void umad_xfer_rx_data(struct umad_agent *agent,
 		       const struct ib_mad_recv_wc *rwc,
-		       const struct rmpp_packet *packet)
+		       const struct rmpp_packet *packet,
+		       const struct umad_rmpp_key *key)
 {
-	struct umad_xfer_rx *rx, *old = NULL;
-	bool begins = packet->seg == 1;
-	struct umad_rmpp_key key;
-
-	umad_rmpp_key_of(&key, agent, rwc);
-	spin_lock(&agent->file->lock);
-	rx = rx_find(agent->file, &key);
-	if (rx && is_anothers(rx, packet)) {
-		old = rx;
-		rx = NULL;
-		if (begins)
-			give_way(old);
-	}
-	spin_unlock(&agent->file->lock);
-	if (old) {
-		/* The table's, and ours. */
-		if (begins)
-			umad_xfer_rx_put(old);
-		umad_xfer_rx_put(old);
-		/* If it is of the other, the first segment has been lost. */
-		if (!begins)
-			return;
-	}
-	if (!rx)
-		rx = umad_xfer_rx_begin(agent, rwc, packet, &key, &timer_ops);
-	if (!rx)
-		return;
-	rx_packet(rx, rwc, packet);
-	umad_xfer_rx_put(rx);
-}
-
-/**
- * umad_xfer_rx_receive() - is this packet the sender's of a message to us?
- * @agent: that it was routed to
- * @rwc: the packet
- * @packet: its RMPP header; not DATA, but for DATA of an unknown version
- * @state: in which the message must be
- *
- * Context: process, ib_core's receive handler; may sleep; hold no lock.
- * Return: true if it is; it has been dealt with.
- */
-bool umad_xfer_rx_receive(struct umad_agent *agent,
-			  const struct ib_mad_recv_wc *rwc,
-			  const struct rmpp_packet *packet,
-			  enum rmpp_rx_state state)
-{
-	struct umad_rmpp_key key;
+	struct umad_file *file = agent->file;
 	struct umad_xfer_rx *rx;
-	bool match;
 
-	umad_rmpp_key_of(&key, agent, rwc);
-	spin_lock(&agent->file->lock);
-	rx = rx_find(agent->file, &key);
-	match = rx && rx->engine.state == state;
-	spin_unlock(&agent->file->lock);
-	if (match)
-		rx_packet(rx, rwc, packet);
+	spin_lock(&file->lock);
+	rx = umad_rmpp_table_find(&file->rmpp, key);
+	if (rx && !is_anothers(rx, packet)) {
+		umad_xfer_rx_receive(rx, rwc, packet);
+		return;
+	}
+	if (rx && packet->seg != 1) {
+		/* It is of the other, whose first segment has been lost. */
+		spin_unlock(&file->lock);
+		return;
+	}
+	if (rx)
+		give_way(rx);
+	spin_unlock(&file->lock);
+	/* The table's. */
 	if (rx)
 		umad_xfer_rx_put(rx);
-	return match;
+	begin(agent, rwc, packet, key);
 }
 
 /**

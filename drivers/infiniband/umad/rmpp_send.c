@@ -11,7 +11,6 @@
 #include "agent.h"
 #include "charge.h"
 #include "file.h"
-#include "pagebuf.h"
 #include "port.h"
 #include "post.h"
 #include "request.h"
@@ -19,7 +18,6 @@
 #include "rmpp_control.h"
 #include "rmpp_match.h"
 #include "trace.h"
-#include "wait_entry.h"
 
 /*
  * Segments that one call hands to ib_core. Where they are acknowledged as fast as they
@@ -27,6 +25,8 @@
  * goes on.
  */
 #define PUMP_MAX	4096
+
+static void pump(struct umad_request *req);
 
 static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
@@ -36,125 +36,56 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	spin_lock(&file->lock);
 	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
 	umad_request_count_failure(req, status);
+	pump(req);
 	spin_unlock(&file->lock);
-	umad_xfer_tx_pump(req);
 	umad_request_free_mad(req, buf);
 }
 
-/* The same for the wait entry, which does not count as posted any more. */
-static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+/* The wait entries are in the device's queue beside what the engine counts. */
+static bool is_last_too_many(const struct umad_request *req, u32 seg)
 {
-	struct umad_request *req = umad_post_owner(buf);
+	const struct rmpp_tx *engine = &req->rmpp->engine;
+
+	return seg == engine->segs &&
+	       req->waits_posted + engine->posted > RMPP_TX_POSTED_MAX;
+}
+
+/* Hand a segment to ib_core; without the lock meanwhile. */
+static void post_next(struct umad_request *req, u32 seg)
+	__must_hold(&req->file->lock)
+{
 	struct umad_file *file = req->file;
+	int ret = -ENOBUFS;
 
-	spin_lock(&file->lock);
-	umad_wait_entry_done(req, buf);
-	umad_request_count_failure(req, status);
-	/* The response has overtaken the last ACK, and there was no room for it. */
-	if (req->answer_lost)
-		umad_request_step(req, UMAD_TXN_EV_LOST, status, ktime_get());
-	umad_request_unlock(file);
-	umad_request_free_mad(req, buf);
-}
-
-static void fill_segment(struct umad_xfer_tx *tx, u32 seg,
-			 struct ib_rmpp_mad *mad)
-{
-	size_t offset = (size_t)(seg - 1) * tx->layout.data;
-	size_t len = min_t(size_t, tx->layout.data, tx->data_len - offset);
-	u32 segs = rmpp_segments(&tx->layout, tx->data_len);
-	u32 class_hdr = tx->layout.hdr - IB_MGMT_RMPP_HDR;
-	struct rmpp_packet packet = {
-		.version = IB_MGMT_RMPP_VERSION,
-		.type = IB_MGMT_RMPP_TYPE_DATA,
-		.seg = seg,
-	};
-
-	/* IBA 13.6.2.3: each segment's class header counts. */
-	if (seg == 1) {
-		packet.flags |= IB_MGMT_RMPP_FLAG_FIRST;
-		packet.len = tx->data_len + segs * class_hdr;
+	if (!is_last_too_many(req, seg)) {
+		spin_unlock(&file->lock);
+		cond_resched();
+		ret = umad_xfer_tx_post_segment(req, seg, segment_done);
+		spin_lock(&file->lock);
 	}
-	if (seg == segs) {
-		packet.flags |= IB_MGMT_RMPP_FLAG_LAST;
-		packet.len = len + class_hdr;
-	}
-	rmpp_format(mad, &packet);
-	umad_pagebuf_read(tx->data, offset, (void *)mad + tx->layout.hdr, len);
+	if (!ret)
+		return;
+	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
 }
 
 /*
- * A response of one MAD can come before the last ACK, or in its place if that was
- * lost. So the last segment is the wait entry, if there is none; an ACK uses it up,
- * and the turn-around ACK follows it. ib_core does not say when it has left.
+ * Hand to ib_core what may be sent now. One thread at a time does it, so that segments
+ * leave in order; what another finds to be done meanwhile is left to it. The caller has
+ * a reference, and an active one to the agent or is in a handler of ib_core. The lock is
+ * dropped around each post.
  */
-static int post_last(struct umad_request *req, struct ib_mad_send_buf *buf)
-{
-	struct umad_file *file = req->file;
-	bool waits, full;
-	int ret;
-
-	spin_lock(&file->lock);
-	/* The wait entries are in the device's queue beside what the engine counts. */
-	full = req->waits_posted + req->rmpp->engine.posted > RMPP_TX_POSTED_MAX;
-	waits = !full && umad_wait_entry_attach(req, buf, waiting_done);
-	spin_unlock(&file->lock);
-	if (full)
-		return -ENOBUFS;
-	if (!waits)
-		return ib_post_send_mad(buf, NULL);
-	ret = ib_post_send_mad(buf, NULL);
-	spin_lock(&file->lock);
-	if (!ret)
-		rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
-	umad_wait_entry_posted(req, buf, true, ret);
-	spin_unlock(&file->lock);
-	return ret;
-}
-
-static int post_segment(struct umad_request *req, u32 seg)
-{
-	struct umad_xfer_tx *tx = req->rmpp;
-	struct ib_mad_send_buf *buf;
-	int ret;
-
-	buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->mad_size,
-				     UMAD_POST_NOWAIT, segment_done);
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-	fill_segment(tx, seg, buf->mad);
-	if (seg == tx->engine.segs)
-		ret = post_last(req, buf);
-	else
-		ret = ib_post_send_mad(buf, NULL);
-	if (ret)
-		umad_request_free_mad(req, buf);
-	else
-		WRITE_ONCE(tx->taken, true);
-	return ret;
-}
-
-/**
- * umad_xfer_tx_pump() - hand to ib_core what may be sent now
- * @req: with a message; caller must hold an active reference to
- *	its agent, or be in a handler of ib_core;
- *	the caller has a reference
- *
- * One thread at a time does it, so that segments leave in order; what another
- * finds to be done meanwhile is left to it.
- * Context: process; may sleep; hold no lock.
- */
-void umad_xfer_tx_pump(struct umad_request *req)
+static void pump(struct umad_request *req) __must_hold(&req->file->lock)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_file *file = req->file;
 	unsigned int budget = PUMP_MAX;
 	u32 seg, resent;
 
-	spin_lock(&file->lock);
+	lockdep_assert_held(&file->lock);
 	tx->again = true;
 	if (tx->pumping)
-		goto out;
+		return;
 	tx->pumping = true;
 	resent = tx->engine.resent;
 	while (tx->again && budget) {
@@ -162,16 +93,7 @@ void umad_xfer_tx_pump(struct umad_request *req)
 		while (budget && umad_xfer_tx_is_active(req) &&
 		       (seg = rmpp_tx_next(&tx->engine, ktime_get_ns()))) {
 			budget--;
-			spin_unlock(&file->lock);
-			cond_resched();
-			if (post_segment(req, seg)) {
-				umad_stat_inc(&file->port->stats,
-					      UMAD_STAT_SEND_FAILED);
-				spin_lock(&file->lock);
-				rmpp_tx_sent(&tx->engine, ktime_get_ns());
-				continue;
-			}
-			spin_lock(&file->lock);
+			post_next(req, seg);
 		}
 	}
 	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RETRANSMITTED,
@@ -181,8 +103,6 @@ void umad_xfer_tx_pump(struct umad_request *req)
 		umad_xfer_tx_arm(req);
 	else
 		umad_rmpp_set_timer(file, &tx->timer, ktime_get_ns());
-out:
-	spin_unlock(&file->lock);
 }
 
 /* An answer to the receiver's packets, or to its silence. */
@@ -223,38 +143,56 @@ static void acked(struct umad_request *req, ktime_t now)
 	umad_request_step(req, UMAD_TXN_EV_SENT, 0, now);
 }
 
-/* The engine has taken an event: see to its end, or to what it sends next. */
-static void settle(struct umad_request *req)
+/**
+ * enum after - what is to be posted when the lock is released
+ * @AFTER_NOTHING: nothing
+ * @AFTER_TURN: the turn-around ACK
+ * @AFTER_ABORT: ABORT
+ */
+enum after {
+	AFTER_NOTHING,
+	AFTER_TURN,
+	AFTER_ABORT,
+};
+
+/* Has the engine come to its end by an event? */
+static enum after settle(struct umad_request *req)
 {
-	bool turn = false, abort = false;
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_file *file = req->file;
-	ktime_t now = ktime_get();
+	ktime_t now;
 
-	spin_lock(&file->lock);
-	if (umad_xfer_tx_is_active(req) && !tx->settled &&
-	    tx->engine.state == RMPP_TX_ACKED) {
-		tx->settled = true;
+	lockdep_assert_held(&file->lock);
+	if (tx->engine.state == RMPP_TX_SENDING || tx->settled ||
+	    !umad_xfer_tx_is_active(req))
+		return AFTER_NOTHING;
+	tx->settled = true;
+	now = ktime_get();
+	if (tx->engine.state == RMPP_TX_ACKED) {
 		tx->response_window = umad_rmpp_window_offer(file->port,
 							     ktime_to_ns(now));
 		acked(req, now);
-		turn = req->txn.state == UMAD_TXN_WAIT;
-	} else if (umad_xfer_tx_is_active(req) && !tx->settled &&
-		   tx->engine.state == RMPP_TX_FAILED) {
-		tx->settled = true;
-		abort = rmpp_tx_must_abort(&tx->engine);
-		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
-		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED,
-				  tx->engine.status, now);
+		return req->txn.state == UMAD_TXN_WAIT ? AFTER_TURN : AFTER_NOTHING;
 	}
-	umad_request_unlock(file);
+	umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
+	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, tx->engine.status, now);
+	return rmpp_tx_must_abort(&tx->engine) ? AFTER_ABORT : AFTER_NOTHING;
+}
 
-	if (turn)
+/*
+ * The engine has taken an event: see to its end, or to what it sends next. @turn: the
+ * turn-around ACK is due whatever comes of it. Releases the lock.
+ */
+static void go_on(struct umad_request *req, bool turn) __releases(&req->file->lock)
+{
+	enum after after = settle(req);
+
+	pump(req);
+	umad_request_unlock(req->file);
+	if (turn || after == AFTER_TURN)
 		umad_rmpp_turn_around(req);
-	if (abort)
-		post_abort(req, tx->engine.status);
-	/* Sends what is next, or takes the timer away. */
-	umad_xfer_tx_pump(req);
+	if (after == AFTER_ABORT)
+		post_abort(req, req->rmpp->engine.status);
 }
 
 /* The engine's deadline has come, or what has timed out has a turn. */
@@ -271,16 +209,21 @@ static void tx_timer(struct umad_request *req)
 		tx->turn_at = U64_MAX;
 		turn = umad_rmpp_wants_turn(req);
 	}
-	spin_unlock(&req->file->lock);
-	if (turn)
-		umad_rmpp_turn_around(req);
-	settle(req);
+	go_on(req, turn);
 }
 
-/* The message that a packet of its receiver's is about, with a reference. */
-static struct umad_request *find_send(struct umad_agent *agent,
-				      const struct ib_mad_hdr *mad,
-				      const struct umad_rmpp_key *from)
+/**
+ * umad_xfer_tx_find() - the message that a packet of its receiver's is about
+ * @agent: that it was routed to
+ * @mad: the packet
+ * @from: whom it came from
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: its request, or NULL.
+ */
+struct umad_request *umad_xfer_tx_find(struct umad_agent *agent,
+				       const struct ib_mad_hdr *mad,
+				       const struct umad_rmpp_key *from)
 {
 	const struct umad_txn_key key = {
 		.tid = mad->tid,
@@ -290,69 +233,56 @@ static struct umad_request *find_send(struct umad_agent *agent,
 	};
 	struct umad_request *req;
 
-	lockdep_assert_held(&agent->file->lock);
 	req = umad_rmpp_find_outstanding(agent, &key, from);
-	if (!req || !req->rmpp)
-		return NULL;
-	umad_request_get(req);
-	return req;
+	return req && req->rmpp ? req : NULL;
 }
 
-/**
- * umad_xfer_tx_receive() - is this packet the receiver's of a message of ours?
- * @agent: that it was routed to
- * @rwc: the packet
- * @packet: its RMPP header; not DATA, but for DATA of an unknown version
- *
- * Context: process, ib_core's receive handler; may sleep; hold no lock.
- * Return: true if it is; it has been dealt with.
- */
-bool umad_xfer_tx_receive(struct umad_agent *agent,
-			  const struct ib_mad_recv_wc *rwc,
-			  const struct rmpp_packet *packet)
+/* What its receiver says after it has acknowledged all. True: the turn-around ACK is due. */
+static bool receive_acked(struct umad_request *req, const struct rmpp_packet *packet)
 {
-	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
-	struct umad_file *file = agent->file;
-	bool turn = false;
-	struct umad_xfer_tx *tx;
-	struct umad_rmpp_key from;
-	struct umad_request *req;
+	struct umad_xfer_tx *tx = req->rmpp;
 
-	umad_rmpp_key_of(&from, agent, rwc);
-	spin_lock(&file->lock);
-	req = find_send(agent, mad, &from);
-	if (!req) {
-		spin_unlock(&file->lock);
-		return false;
-	}
-	tx = req->rmpp;
-	if (tx->engine.state == RMPP_TX_ACKED && !tx->settled) {
-		/* Another thread is about to see to it. */
-	} else if (tx->engine.state != RMPP_TX_ACKED) {
-		rmpp_tx_receive(&tx->engine, packet, ktime_get_ns());
-	} else if (packet->type == IB_MGMT_RMPP_TYPE_ACK) {
+	switch (packet->type) {
+	case IB_MGMT_RMPP_TYPE_ACK:
 		/*
 		 * They have not seen our turn-around ACK; or an old one came
 		 * late, and ib_core took it for the response.
 		 */
-		turn = packet->seg == tx->engine.segs || !req->waiting;
-	} else if (packet->type == IB_MGMT_RMPP_TYPE_STOP ||
-		   packet->type == IB_MGMT_RMPP_TYPE_ABORT) {
+		return packet->seg == tx->engine.segs || !req->waiting;
+	case IB_MGMT_RMPP_TYPE_STOP:
+	case IB_MGMT_RMPP_TYPE_ABORT:
 		/* They have it, and will not answer it. */
 		tx->engine.reason = packet->type == IB_MGMT_RMPP_TYPE_STOP ?
 				    RMPP_REASON_STOPPED : RMPP_REASON_ABORTED;
 		tx->engine.status = packet->status;
-		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
+		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
 		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, packet->status,
 				  ktime_get());
+		break;
 	}
-	umad_request_unlock(file);
+	return false;
+}
 
-	if (turn)
-		umad_rmpp_turn_around(req);
-	settle(req);
+/**
+ * umad_xfer_tx_receive() - a packet of its receiver's; releases the lock
+ * @req: that umad_xfer_tx_find() has found; caller must be in a handler of ib_core
+ * @packet: its RMPP header; not DATA, but for DATA of an unknown version
+ *
+ * Context: process, &umad_file.lock held on entry; may sleep.
+ */
+void umad_xfer_tx_receive(struct umad_request *req, const struct rmpp_packet *packet)
+	__releases(&req->file->lock)
+{
+	struct umad_xfer_tx *tx = req->rmpp;
+	bool turn = false;
+
+	umad_request_get(req);
+	if (tx->engine.state != RMPP_TX_ACKED)
+		rmpp_tx_receive(&tx->engine, packet, ktime_get_ns());
+	else if (tx->settled)
+		turn = receive_acked(req, packet);
+	go_on(req, turn);
 	umad_request_put(req);
-	return true;
 }
 
 /**
@@ -377,8 +307,8 @@ void umad_xfer_tx_answered(struct umad_request *req)
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
 		wait_for_response(req, ktime_get());
 	}
+	pump(req);
 	spin_unlock(&req->file->lock);
-	umad_xfer_tx_pump(req);
 }
 
 /* Its engine is to be called, unless that has to wait for a turn. */
@@ -535,7 +465,9 @@ static int send_message(struct umad_agent *agent,
 		return ret;
 	}
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_SEND_POSTED);
-	umad_xfer_tx_pump(req);
+	spin_lock(&req->file->lock);
+	pump(req);
+	spin_unlock(&req->file->lock);
 	umad_request_put(req);
 	return 0;
 }

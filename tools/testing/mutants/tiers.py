@@ -57,6 +57,7 @@ PLANS = {
     "rmpp_peer.c": ["rmpp", "rmpp-peer", "bounds"],
     "rmpp_rx.c": ["kunit-rmpp", "rmpp-peer"],
     "rmpp_send.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
+    "rmpp_segment.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
     "rmpp_dest.c": ["rmpp", "hwsim"],
     "rmpp_turn.c": ["rmpp", "rmpp-peer", "hwsim"],
     "rmpp_tx.c": ["kunit-rmpp", "rmpp-peer"],
