@@ -3,8 +3,8 @@
 #include "again.h"
 
 #include <kunit/visibility.h>
+#include "addr.h"
 #include "queues.h"
-#include "txn.h"
 #include "umad_compat.h"
 
 /* Of five parts one is for what is sent again. */
@@ -229,7 +229,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_arm);
  * Context: any.
  */
 void umad_again_entry_init(struct umad_again_entry *entry,
-			   const struct umad_txn_dest *dest)
+			   const struct umad_addr *dest)
 {
 	entry->dest = dest;
 	INIT_LIST_HEAD(&entry->node);
@@ -240,7 +240,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_again_entry_init);
 
 static int compare_entry(struct rb_node *node, const struct rb_node *other)
 {
-	return umad_txn_compare_dest(rb_entry(node, struct umad_again_entry,
+	return umad_addr_compare_node(rb_entry(node, struct umad_again_entry,
 					      first)->dest,
 				     rb_entry(other, struct umad_again_entry,
 					      first)->dest);

@@ -19,7 +19,7 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-struct umad_txn_dest;
+struct umad_addr;
 
 /**
  * struct umad_turn - a file, or who has files, that takes turns with its siblings;
@@ -64,7 +64,7 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now);
  * @first: of the first: in &umad_again.dests
  */
 struct umad_again_entry {
-	const struct umad_txn_dest *dest;
+	const struct umad_addr *dest;
 	struct list_head node;
 	struct list_head rest;
 	struct rb_node first;
@@ -98,7 +98,7 @@ void umad_again_init(struct umad_again *again, struct umad_pace *pace,
 void umad_again_destroy(struct umad_again *again);
 void umad_again_arm(struct umad_again *again, ktime_t now);
 void umad_again_entry_init(struct umad_again_entry *entry,
-			   const struct umad_txn_dest *dest);
+			   const struct umad_addr *dest);
 void umad_again_join(struct umad_again *again, struct umad_again_entry *entry);
 void umad_again_leave(struct umad_again *again, struct umad_again_entry *entry);
 struct umad_again_entry *umad_again_next(struct umad_again *again);

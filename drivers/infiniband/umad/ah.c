@@ -5,8 +5,12 @@
 #include <linux/err.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
+#include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
-#include "hdr.h"
+#include "addr.h"
+#include "agent.h"
+#include "file.h"
+#include "port.h"
 
 /**
  * struct umad_ah - a shared address handle
@@ -19,10 +23,9 @@ struct umad_ah {
 };
 
 /**
- * umad_ah_create() - the handle for the address in a header
- * @pd: protection domain of the MAD QP
- * @port_num: of the RDMA device
- * @hdr: the caller's header
+ * umad_ah_create() - the handle for an address
+ * @agent: caller must hold an active reference
+ * @addr: the address
  *
  * On RoCE this resolves the GID, and a neighbour that does not answer takes
  * about a second: hold no lock.
@@ -31,9 +34,11 @@ struct umad_ah {
  * against the address: -ENODATA for a GID index without GID, -EINVAL for an
  * address without GRH on RoCE, -ENETUNREACH, -ETIMEDOUT, -ENOMEM.
  */
-struct umad_ah *umad_ah_create(struct ib_pd *pd, u32 port_num,
-			       const struct ib_user_mad_hdr *hdr)
+struct umad_ah *umad_ah_create(const struct umad_agent *agent,
+			       const struct umad_addr *addr)
 {
+	u32 port_num = agent->file->port->port_num;
+	struct ib_pd *pd = agent->core->qp->pd;
 	struct rdma_ah_attr attr;
 	struct umad_ah *ah;
 	struct ib_ah *verbs;
@@ -42,8 +47,8 @@ struct umad_ah *umad_ah_create(struct ib_pd *pd, u32 port_num,
 	if (!ah)
 		return ERR_PTR(-ENOMEM);
 
-	umad_hdr_to_ah_attr(hdr, rdma_ah_find_type(pd->device, port_num),
-			    port_num, &attr);
+	umad_addr_to_ah_attr(addr, rdma_ah_find_type(pd->device, port_num),
+			     port_num, &attr);
 	verbs = rdma_create_user_ah(pd, &attr, NULL);
 	if (IS_ERR(verbs)) {
 		kfree(ah);

@@ -7,12 +7,12 @@
 #define UMAD_AH_H
 
 struct ib_ah;
-struct ib_pd;
-struct ib_user_mad_hdr;
+struct umad_addr;
+struct umad_agent;
 struct umad_ah;
 
-struct umad_ah *umad_ah_create(struct ib_pd *pd, u32 port_num,
-			       const struct ib_user_mad_hdr *hdr);
+struct umad_ah *umad_ah_create(const struct umad_agent *agent,
+			       const struct umad_addr *addr);
 void umad_ah_get(struct umad_ah *ah);
 void umad_ah_put(struct umad_ah *ah);
 struct ib_ah *umad_ah_verbs(struct umad_ah *ah);

@@ -7,53 +7,6 @@
 #include <rdma/ib_addr.h>
 
 /**
- * umad_hdr_to_ah_attr() - the address a caller's header names
- * @hdr: the caller's header
- * @type: address family of the port
- * @port_num: of the RDMA device
- * @attr: filled in; holds no reference
- *
- * Nothing is judged here: ib_core and the driver refuse what they cannot do.
- * Context: any.
- */
-void umad_hdr_to_ah_attr(const struct ib_user_mad_hdr *hdr,
-			 enum rdma_ah_attr_type type, u32 port_num,
-			 struct rdma_ah_attr *attr)
-{
-	memset(attr, 0, sizeof(*attr));
-	attr->type = type;
-	rdma_ah_set_dlid(attr, be16_to_cpu(hdr->lid));
-	rdma_ah_set_sl(attr, hdr->sl);
-	rdma_ah_set_path_bits(attr, hdr->path_bits);
-	rdma_ah_set_port_num(attr, port_num);
-	if (!hdr->grh_present)
-		return;
-
-	rdma_ah_set_grh(attr, NULL, be32_to_cpu(hdr->flow_label),
-			hdr->gid_index, hdr->hop_limit, hdr->traffic_class);
-	memcpy(rdma_ah_retrieve_grh(attr)->dgid.raw, hdr->gid,
-	       sizeof(hdr->gid));
-}
-EXPORT_SYMBOL_IF_KUNIT(umad_hdr_to_ah_attr);
-
-/**
- * umad_hdr_to_dest() - whom a caller's header names
- * @hdr: the caller's header
- * @dest: filled in
- *
- * Context: any.
- */
-void umad_hdr_to_dest(const struct ib_user_mad_hdr *hdr,
-		      struct umad_txn_dest *dest)
-{
-	*dest = (struct umad_txn_dest){
-		.lid = hdr->lid,
-		.grh = hdr->grh_present,
-	};
-	memcpy(dest->gid, hdr->gid, sizeof(dest->gid));
-}
-
-/**
  * umad_hdr_from_wc() - where a received MAD came from, all but its GRH
  * @hdr: filled in; @id and @length are left to the caller
  * @wc: the receive's completion

@@ -11,7 +11,6 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_user_mad.h>
 #include <rdma/ib_verbs.h>
-#include "txn.h"
 
 /* Agents of one file, and so the bound of their ids. */
 #define UMAD_MAX_AGENTS		32
@@ -76,11 +75,6 @@ struct umad_reg {
 	struct ib_mad_reg_req req;
 };
 
-void umad_hdr_to_ah_attr(const struct ib_user_mad_hdr *hdr,
-			 enum rdma_ah_attr_type type, u32 port_num,
-			 struct rdma_ah_attr *attr);
-void umad_hdr_to_dest(const struct ib_user_mad_hdr *hdr,
-		      struct umad_txn_dest *dest);
 void umad_hdr_from_wc(struct ib_user_mad_hdr *hdr, const struct ib_wc *wc,
 		      bool opa);
 void umad_hdr_set_grh(struct ib_user_mad_hdr *hdr, const struct ib_grh *grh,

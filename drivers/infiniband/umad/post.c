@@ -6,6 +6,7 @@
 #include <linux/string.h>
 #include <rdma/ib_smi.h>
 #include <rdma/opa_smi.h>
+#include "addr.h"
 #include "ah.h"
 #include "tids.h"
 
@@ -85,8 +86,8 @@ struct ib_mad_send_buf *umad_post_build(const struct umad_post *post)
 	 */
 	if (opa && local)
 		base_version = OPA_MGMT_BASE_VERSION;
-	buf = ib_create_send_mad(post->core, post->qpn, post->pkey_index, 0,
-				 hdr_len, post->len - hdr_len, post->gfp,
+	buf = ib_create_send_mad(post->core, be32_to_cpu(post->to->qpn),
+				 post->to->pkey_index, 0, hdr_len, post->len - hdr_len, post->gfp,
 				 base_version);
 	if (IS_ERR(buf))
 		return buf;

@@ -8,6 +8,7 @@
 
 #include <rdma/ib_mad.h>
 
+struct umad_addr;
 struct umad_ah;
 
 /**
@@ -23,9 +24,8 @@ typedef void (*umad_done_fn)(struct ib_mad_send_buf *buf,
 /**
  * struct umad_post - a MAD to be made
  * @core: ib_core's agent, that stays registered meanwhile
- * @ah: where it goes; the MAD has a reference until umad_post_free()
- * @qpn: remote queue pair number
- * @pkey_index: into the port's table
+ * @to: where it goes: the queue pair and the P_Key index
+ * @ah: the way there; the MAD has a reference until umad_post_free()
  * @head: its first bytes
  * @head_len: of them; what follows is zero, and the caller may fill it in
  * @len: bytes of the MAD, at least what the class puts before its data
@@ -36,9 +36,8 @@ typedef void (*umad_done_fn)(struct ib_mad_send_buf *buf,
  */
 struct umad_post {
 	struct ib_mad_agent *core;
+	const struct umad_addr *to;
 	struct umad_ah *ah;
-	u32 qpn;
-	u16 pkey_index;
 	const void *head;
 	size_t head_len;
 	size_t len;

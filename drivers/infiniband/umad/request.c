@@ -189,9 +189,9 @@ static void init_txn(struct umad_request *req, const struct ib_user_mad_hdr *hdr
 		.mgmt_class = mad->mgmt_class,
 		.response = !!ib_response_mad(mad),
 	};
-	struct umad_txn_dest dest;
+	struct umad_addr dest;
 
-	umad_hdr_to_dest(hdr, &dest);
+	umad_addr_from_hdr(&dest, hdr);
 	umad_txn_init(&req->txn, &key, &dest, hdr->timeout_ms, hdr->retries);
 	req->txn.timer.ops = &deadline_ops;
 }
@@ -270,8 +270,7 @@ struct umad_request *umad_request_create(struct umad_agent *agent,
 	 * What takes long comes last: whose agent is killed meanwhile is not in for
 	 * a cgroup's reclaim after that.
 	 */
-	ah = umad_ah_create(agent->core->qp->pd, agent->file->port->port_num,
-			    hdr);
+	ah = umad_ah_create(agent, &req->txn.dest);
 	if (IS_ERR(ah)) {
 		umad_request_put(req);
 		return ERR_CAST(ah);
@@ -338,9 +337,8 @@ struct ib_mad_send_buf *umad_request_build_mad(struct umad_request *req, const v
 {
 	const struct umad_post post = {
 		.core = req->agent->core,
+		.to = &req->txn.dest,
 		.ah = req->ah,
-		.qpn = be32_to_cpu(req->hdr.qpn),
-		.pkey_index = req->hdr.pkey_index,
 		.head = head,
 		.head_len = head_len,
 		.len = len,

@@ -67,16 +67,15 @@ void umad_rmpp_abort_stop(struct umad_port *port)
 /**
  * umad_rmpp_post_abort() - tell somebody that a message ends with its agent
  * @agent: that ends, registered still; one of QP 0 ends in silence
- * @ah: to whom
- * @hdr: its queue pair and P_Key index
+ * @to: to whom
+ * @ah: the way there
  * @head: MAD and class header
  *
  * Context: process; does not sleep, as the caller has a reference to @ah, and keeps the
  * RDMA device.
  */
-void umad_rmpp_post_abort(const struct umad_agent *agent, struct umad_ah *ah,
-			  const struct ib_user_mad_hdr *hdr,
-			  const struct ib_mad_hdr *head)
+void umad_rmpp_post_abort(const struct umad_agent *agent, const struct umad_addr *to,
+			  struct umad_ah *ah, const struct ib_mad_hdr *head)
 {
 	const struct rmpp_packet packet = {
 		.version = IB_MGMT_RMPP_VERSION,
@@ -88,7 +87,7 @@ void umad_rmpp_post_abort(const struct umad_agent *agent, struct umad_ah *ah,
 	if (!port->abort_agent || agent->core->qp->qp_type != IB_QPT_GSI ||
 	    !atomic_add_unless(&port->aborts, 1, ABORTS_MAX))
 		return;
-	if (umad_rmpp_post_control(port->abort_agent, ah, hdr, head, &packet,
+	if (umad_rmpp_post_control(port->abort_agent, to, ah, head, &packet,
 				   abort_done, ah))
 		atomic_dec(&port->aborts);
 }

@@ -4,15 +4,14 @@
 #define UMAD_RMPP_ABORT_H
 
 struct ib_mad_hdr;
-struct ib_user_mad_hdr;
+struct umad_addr;
 struct umad_agent;
 struct umad_ah;
 struct umad_port;
 
 void umad_rmpp_abort_start(struct umad_port *port);
 void umad_rmpp_abort_stop(struct umad_port *port);
-void umad_rmpp_post_abort(const struct umad_agent *agent, struct umad_ah *ah,
-			  const struct ib_user_mad_hdr *hdr,
-			  const struct ib_mad_hdr *head);
+void umad_rmpp_post_abort(const struct umad_agent *agent, const struct umad_addr *to,
+			  struct umad_ah *ah, const struct ib_mad_hdr *head);
 
 #endif /* UMAD_RMPP_ABORT_H */

@@ -55,6 +55,7 @@ static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 	ret = umad_recv_hdr(agent, rwc, &rx->from);
 	if (ret)
 		goto err;
+	umad_addr_from_hdr(&rx->to, &rx->from);
 	return rx;
 err:
 	kfree(rx);

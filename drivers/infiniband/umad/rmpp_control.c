@@ -20,8 +20,8 @@ static void control_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 /**
  * umad_rmpp_post_control() - send an ACK, a STOP or an ABORT
  * @core: the agent that sends it, kept by the caller
- * @ah: to whom
- * @hdr: its queue pair and P_Key index
+ * @to: to whom
+ * @ah: the way there
  * @head: MAD and class header
  * @packet: RMPP header
  * @done: called when ib_core has done with it; NULL if nobody wants to know
@@ -31,18 +31,16 @@ static void control_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
  * Context: process; may sleep; hold no lock.
  * Return: 0 if it was posted, and @done will be called; else an errno.
  */
-int umad_rmpp_post_control(struct ib_mad_agent *core, struct umad_ah *ah,
-			   const struct ib_user_mad_hdr *hdr,
-			   const struct ib_mad_hdr *head,
+int umad_rmpp_post_control(struct ib_mad_agent *core, const struct umad_addr *to,
+			   struct umad_ah *ah, const struct ib_mad_hdr *head,
 			   const struct rmpp_packet *packet, umad_done_fn done,
 			   void *owner)
 {
 	size_t len = ib_get_mad_data_offset(head->mgmt_class);
 	const struct umad_post post = {
 		.core = core,
+		.to = to,
 		.ah = ah,
-		.qpn = be32_to_cpu(hdr->qpn),
-		.pkey_index = hdr->pkey_index,
 		.head = head,
 		.head_len = len,
 		.len = len,
@@ -67,16 +65,16 @@ int umad_rmpp_post_control(struct ib_mad_agent *core, struct umad_ah *ah,
  * struct rmpp_reject - an answer to a packet that belongs to no message, or begins none
  * @work: resolves the address, which ib_core's receive work must not wait for
  * @agent: caller must hold an active reference until it is posted
- * @ah: to whom
- * @hdr: whom it came from
+ * @to: to whom
+ * @ah: the way there
  * @head: headers of the answer
  * @packet: RMPP header of the answer
  */
 struct rmpp_reject {
 	struct work_struct work;
 	struct umad_agent *agent;
+	struct umad_addr to;
 	struct umad_ah *ah;
-	struct ib_user_mad_hdr hdr;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct rmpp_packet packet;
 };
@@ -119,12 +117,11 @@ static void reject_work(struct work_struct *work)
 
 	/* Whoever takes the agent away waits for us: not for an address. */
 	if (!umad_active_ref_is_dead(&agent->active_ref))
-		ah = umad_ah_create(agent->core->qp->pd,
-				    agent->file->port->port_num, &reject->hdr);
+		ah = umad_ah_create(agent, &reject->to);
 	ret = PTR_ERR_OR_ZERO(ah);
 	if (!ret) {
 		reject->ah = ah;
-		ret = umad_rmpp_post_control(agent->core, ah, &reject->hdr,
+		ret = umad_rmpp_post_control(agent->core, &reject->to, ah,
 					     (struct ib_mad_hdr *)reject->head,
 					     &reject->packet, reject_done, reject);
 		/* If it was posted, it has a reference of its own, and may be gone. */
@@ -153,17 +150,19 @@ void umad_rmpp_reject(struct umad_agent *agent,
 		      u8 status)
 {
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
-	struct ib_mad_hdr *head;
 	struct rmpp_reject *reject;
+	struct ib_user_mad_hdr hdr;
+	struct ib_mad_hdr *head;
 
 	if (!reject_enter(&agent->file->rmpp))
 		return;
 	reject = kzalloc(sizeof(*reject), GFP_NOWAIT | __GFP_NOWARN);
 	if (!reject)
 		goto err_count;
-	if (umad_recv_hdr(agent, rwc, &reject->hdr) ||
+	if (umad_recv_hdr(agent, rwc, &hdr) ||
 	    !umad_active_ref_tryget(&agent->active_ref))
 		goto err_free;
+	umad_addr_from_hdr(&reject->to, &hdr);
 
 	memcpy(reject->head, mad, ib_get_mad_data_offset(mad->mgmt_class));
 	head = (struct ib_mad_hdr *)reject->head;

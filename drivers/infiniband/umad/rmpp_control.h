@@ -8,12 +8,12 @@
 
 struct ib_mad_agent;
 struct ib_mad_recv_wc;
+struct umad_addr;
 struct umad_agent;
 struct umad_ah;
 
-int umad_rmpp_post_control(struct ib_mad_agent *core, struct umad_ah *ah,
-			   const struct ib_user_mad_hdr *hdr,
-			   const struct ib_mad_hdr *head,
+int umad_rmpp_post_control(struct ib_mad_agent *core, const struct umad_addr *to,
+			   struct umad_ah *ah, const struct ib_mad_hdr *head,
 			   const struct rmpp_packet *packet, umad_done_fn done,
 			   void *owner);
 void umad_rmpp_reject(struct umad_agent *agent,

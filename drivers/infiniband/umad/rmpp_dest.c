@@ -19,7 +19,7 @@ MODULE_PARM_DESC(rmpp_send_bytes,
 
 static int compare_node(struct rb_node *node, const struct rb_node *other)
 {
-	return umad_txn_compare_dest(&rb_entry(node, struct umad_rmpp_dest,
+	return umad_addr_compare_node(&rb_entry(node, struct umad_rmpp_dest,
 					       node)->to,
 				     &rb_entry(other, struct umad_rmpp_dest,
 					       node)->to);
@@ -50,7 +50,7 @@ static bool fits(const struct umad_rmpp *rmpp, const struct umad_rmpp_dest *dest
  * those of the file to @to, that are not sent yet take too much.
  */
 struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
-					     const struct umad_txn_dest *to,
+					     const struct umad_addr *to,
 					     u64 bytes)
 {
 	struct umad_rmpp *rmpp = &file->rmpp;

@@ -5,7 +5,7 @@
 
 #include <linux/rbtree.h>
 #include <linux/types.h>
-#include "txn.h"
+#include "addr.h"
 
 struct umad_file;
 
@@ -17,12 +17,12 @@ struct umad_file;
  */
 struct umad_rmpp_dest {
 	struct rb_node node;
-	struct umad_txn_dest to;
+	struct umad_addr to;
 	u64 bytes;
 };
 
 struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
-					     const struct umad_txn_dest *to,
+					     const struct umad_addr *to,
 					     u64 bytes);
 void umad_rmpp_dest_uncharge(struct umad_file *file,
 			     struct umad_rmpp_dest *dest, u64 bytes);

@@ -165,7 +165,7 @@ void umad_xfer_rx_post(struct umad_xfer_rx *rx, const struct rmpp_packet *packet
 	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
 	bool ack = packet->type == IB_MGMT_RMPP_TYPE_ACK;
 
-	if (umad_rmpp_post_control(rx->agent->core, rx->ah, &rx->from, head,
+	if (umad_rmpp_post_control(rx->agent->core, &rx->to, rx->ah, head,
 				   packet, ack ? ack_done : NULL, rx) && ack)
 		ack_not_posted(rx);
 }
@@ -199,8 +199,7 @@ void umad_xfer_rx_answer_work(struct work_struct *work)
 
 	/* Whoever takes the agent away waits for us: not for an address. */
 	if (!umad_active_ref_is_dead(&agent->active_ref) && !READ_ONCE(rx->silent))
-		ah = umad_ah_create(agent->core->qp->pd, file->port->port_num,
-				    &rx->from);
+		ah = umad_ah_create(agent, &rx->to);
 	spin_lock(&file->lock);
 	if (!IS_ERR(ah))
 		rx->ah = ah;

@@ -36,14 +36,14 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 	memset(key, 0, sizeof(*key));
 	key->agent = (uintptr_t)agent;
 	key->tid = mad->tid;
-	key->qpn = cpu_to_be32(rwc->wc->src_qp);
-	key->lid = cpu_to_be16(rwc->wc->slid & 0xffff);
+	key->from.qpn = cpu_to_be32(rwc->wc->src_qp);
+	key->from.lid = cpu_to_be16(rwc->wc->slid & 0xffff);
+	key->from.grh = !!(rwc->wc->wc_flags & IB_WC_GRH);
 	key->mgmt_class = mad->mgmt_class;
 	key->class_version = mad->class_version;
 	key->method = mad->method;
-	key->grh = !!(rwc->wc->wc_flags & IB_WC_GRH);
-	if (key->grh && !umad_recv_sgid(agent, rwc, &sgid))
-		memcpy(key->gid, sgid.raw, sizeof(key->gid));
+	if (key->from.grh && !umad_recv_sgid(agent, rwc, &sgid))
+		memcpy(key->from.gid, sgid.raw, sizeof(key->from.gid));
 }
 
 /**
@@ -62,17 +62,15 @@ struct umad_request *umad_rmpp_find_outstanding(struct umad_agent *agent,
 						const struct umad_txn_key *key,
 						const struct umad_rmpp_key *from)
 {
-	struct umad_txn_dest dest = { .lid = from->lid, .grh = from->grh };
 	struct umad_port *port = agent->file->port;
 	struct umad_request *req;
 	struct umad_txn *txn;
 
 	lockdep_assert_held(&agent->file->lock);
-	memcpy(dest.gid, from->gid, sizeof(dest.gid));
 	if (rdma_protocol_roce(port->ib_dev, port->port_num))
-		txn = umad_txn_find_to(&agent->file->txns, key, &dest);
+		txn = umad_txn_find_to(&agent->file->txns, key, &from->from);
 	else
-		txn = umad_txn_find_near(&agent->file->txns, key, &dest);
+		txn = umad_txn_find_near(&agent->file->txns, key, &from->from);
 	if (!txn)
 		return NULL;
 	req = container_of(txn, struct umad_request, txn);
@@ -103,32 +101,28 @@ struct umad_request *umad_rmpp_find_request(struct umad_agent *agent,
 /**
  * umad_xfer_rx_reply_window() - the window for the answer to a message
  * @agent: that received the message
- * @hdr: of the answer
+ * @to: where the answer goes
  * @response: MAD header of the answer
  *
  * Context: process; takes &umad_file.lock; does not sleep.
  * Return: segments: what the message's turn-around ACK said, else 1.
  */
 u32 umad_xfer_rx_reply_window(struct umad_agent *agent,
-			      const struct ib_user_mad_hdr *hdr,
+			      const struct umad_addr *to,
 			      const struct ib_mad_hdr *response)
 {
 	struct umad_file *file = agent->file;
 	struct umad_rmpp_key key = {
 		.agent = (uintptr_t)agent,
 		.tid = response->tid,
-		.qpn = hdr->qpn,
-		.lid = hdr->lid,
 		.mgmt_class = response->mgmt_class,
 		.class_version = response->class_version,
 		.method = response->method & ~IB_MGMT_METHOD_RESP,
-		.grh = !!hdr->grh_present,
 	};
 	struct umad_xfer_rx *rx;
 	u32 window = 1;
 
-	if (key.grh)
-		memcpy(key.gid, hdr->gid, sizeof(key.gid));
+	umad_addr_identity(&key.from, to);
 	spin_lock(&file->lock);
 	rx = umad_rmpp_table_find(&file->rmpp, &key);
 	if (rx)

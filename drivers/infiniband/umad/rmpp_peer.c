@@ -4,24 +4,17 @@
 
 #include <linux/lockdep.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include "agent.h"
 #include "charge.h"
 #include "file.h"
 #include "rmpp_rx_life.h"
 
-/* By GID with a GRH, else by LID: as messages are told apart. */
 static int compare(const void *message, const struct rb_node *node)
 {
-	const struct umad_rmpp_peer *peer =
-		rb_entry(node, struct umad_rmpp_peer, node);
 	const struct umad_rmpp_key *key = message;
 
-	if (key->grh != peer->grh)
-		return key->grh < peer->grh ? -1 : 1;
-	if (key->grh)
-		return memcmp(key->gid, peer->gid, sizeof(key->gid));
-	return memcmp(&key->lid, &peer->lid, sizeof(key->lid));
+	return umad_addr_compare_node(&key->from, &rb_entry(node, struct umad_rmpp_peer,
+							    node)->addr);
 }
 
 static bool has_more_transfers(struct rb_node *a, const struct rb_node *b)
@@ -55,9 +48,7 @@ static struct umad_rmpp_peer *peer_alloc(struct umad_file *file,
 	umad_charge_end(&charge);
 	if (!peer)
 		return NULL;
-	memcpy(peer->gid, key->gid, sizeof(peer->gid));
-	peer->lid = key->lid;
-	peer->grh = key->grh;
+	peer->addr = key->from;
 	INIT_LIST_HEAD(&peer->idle);
 	INIT_LIST_HEAD(&peer->unresolved);
 	INIT_LIST_HEAD(&peer->turn_node);

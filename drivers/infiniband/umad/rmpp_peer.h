@@ -6,6 +6,7 @@
 #include <linux/list.h>
 #include <linux/rbtree.h>
 #include <linux/types.h>
+#include "addr.h"
 
 struct umad_file;
 struct umad_rmpp_key;
@@ -23,9 +24,7 @@ struct umad_xfer_rx;
  * @idle: those, the one idle for longest first, &umad_xfer_rx.peer_node
  * @unresolved: messages that wait for its address, &umad_xfer_rx.addr_node
  * @turn_node: in &umad_rmpp.unresolved, if there are such
- * @gid: of the node, zero without a GRH
- * @lid: of the node
- * @grh: its packets have a GRH
+ * @addr: of the node, one of its queue pairs
  * @active: of its messages those that are active; protected by
  *	&umad_rmpp_window.lock
  * @granted: the sum of their &umad_xfer_rx.granted; protected by
@@ -41,9 +40,7 @@ struct umad_rmpp_peer {
 	struct list_head idle;
 	struct list_head unresolved;
 	struct list_head turn_node;
-	u8 gid[16];
-	__be16 lid;
-	u8 grh;
+	struct umad_addr addr;
 	unsigned int active;
 	u32 granted;
 };

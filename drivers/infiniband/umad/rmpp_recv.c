@@ -441,7 +441,7 @@ void umad_xfer_rx_cancel_all(struct umad_agent *agent)
 		if (!rx)
 			return;
 		if (tell)
-			umad_rmpp_post_abort(agent, rx->ah, &rx->from,
+			umad_rmpp_post_abort(agent, &rx->to, rx->ah,
 					     (struct ib_mad_hdr *)rx->head);
 		umad_xfer_rx_put(rx);
 		cond_resched();

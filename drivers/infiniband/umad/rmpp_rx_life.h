@@ -53,6 +53,7 @@ struct umad_rmpp_rx_entry {
  * @silent: nothing is answered any more: the sender has ended it, or it was evicted
  *	before its address was known; protected by &umad_file.lock
  * @from: the header of the first segment, for the program; constant
+ * @to: where our answers go, constant
  * @head: headers of our answers, constant
  * @entry: what read() will return; NULL when it was handed on
  * @charged: bytes of it that count as being reassembled; protected by &umad_file.lock
@@ -88,6 +89,7 @@ struct umad_xfer_rx {
 	bool ack_due;
 	bool silent;
 	struct ib_user_mad_hdr from;
+	struct umad_addr to;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct umad_rmpp_rx_entry *entry;
 	size_t charged;

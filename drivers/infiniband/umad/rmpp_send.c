@@ -114,7 +114,7 @@ static void post_abort(struct umad_request *req, u8 status)
 		.status = status,
 	};
 
-	umad_rmpp_post_control(req->agent->core, req->ah, &req->hdr,
+	umad_rmpp_post_control(req->agent->core, &req->txn.dest, req->ah,
 			       umad_xfer_tx_mad(req->rmpp), &packet, NULL,
 			       NULL);
 }
@@ -395,7 +395,7 @@ static void canceled(struct umad_request *req)
 	tell = READ_ONCE(tx->taken) && tx->engine.state == RMPP_TX_SENDING;
 	spin_unlock(&req->file->lock);
 	if (tell)
-		umad_rmpp_post_abort(req->agent, req->ah, &req->hdr,
+		umad_rmpp_post_abort(req->agent, &req->txn.dest, req->ah,
 				     umad_xfer_tx_mad(tx));
 }
 
@@ -435,7 +435,7 @@ static void start(struct umad_request *req)
 	segs = rmpp_segments(&tx->layout, tx->data_len);
 	/* The answer of a double-sided transfer begins with their window. */
 	if (ib_response_mad(mad))
-		window = umad_xfer_rx_reply_window(req->agent, hdr, mad);
+		window = umad_xfer_rx_reply_window(req->agent, &req->txn.dest, mad);
 	rmpp_tx_init(&tx->engine, segs, window, hdr->timeout_ms, hdr->retries,
 		     ktime_get_ns());
 }

@@ -10,8 +10,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_mad.h>
+#include "addr.h"
 #include "agent.h"
-#include "hdr.h"
 #include "pagebuf.h"
 #include "request.h"
 #include "rmpp_dest.h"
@@ -37,7 +37,7 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 	size_t hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
 	struct umad_rmpp_dest *dest;
 	struct umad_xfer_tx *tx;
-	struct umad_txn_dest to;
+	struct umad_addr to;
 	int ret = -ENOMEM;
 
 	if (len < hdr_len)
@@ -53,7 +53,7 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 
 	/* One without data takes memory, too. */
 	tx->charged = max_t(size_t, PAGE_ALIGN(len - hdr_len), PAGE_SIZE);
-	umad_hdr_to_dest(hdr, &to);
+	umad_addr_from_hdr(&to, hdr);
 	/* On InfiniBand a node is its LID, whatever GIDs it has asked from. */
 	if (to.lid) {
 		to.grh = 0;

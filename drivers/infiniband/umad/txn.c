@@ -71,7 +71,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_table_destroy);
  * Context: any.
  */
 void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
-		   const struct umad_txn_dest *dest, u32 timeout_ms,
+		   const struct umad_addr *dest, u32 timeout_ms,
 		   u32 retries)
 {
 	txn->key = *key;
@@ -93,7 +93,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_init);
  */
 struct probe {
 	const struct umad_txn_key *key;
-	const struct umad_txn_dest *dest;
+	const struct umad_addr *dest;
 	int rank;
 };
 
@@ -107,25 +107,6 @@ struct probe {
 static int rank_of(const struct umad_txn *txn)
 {
 	return (txn->timeout ? 0 : 2) + !txn->no_deadline;
-}
-
-/**
- * umad_txn_compare_dest() - the order of destinations
- * @a: one
- * @b: the other
- *
- * Context: any.
- * Return: less than, equal to or greater than 0, as @a comes before, is, or comes
- * after @b.
- */
-int umad_txn_compare_dest(const struct umad_txn_dest *a,
-			  const struct umad_txn_dest *b)
-{
-	if (a->grh != b->grh)
-		return a->grh - b->grh;
-	if (a->grh)
-		return memcmp(a->gid, b->gid, sizeof(a->gid));
-	return (int)be16_to_cpu(a->lid) - (int)be16_to_cpu(b->lid);
 }
 
 /* The whole key; what is equal to begin with stands together. */
@@ -152,7 +133,7 @@ static int compare_all(const void *probe, const struct rb_node *node)
 
 	if (!c && !p->key->response)
 		c = p->rank - rank_of(txn);
-	return c ?: umad_txn_compare_dest(p->dest, &txn->dest);
+	return c ?: umad_addr_compare_node(p->dest, &txn->dest);
 }
 
 static bool sorts_before(struct rb_node *node, const struct rb_node *other)
@@ -250,7 +231,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_find);
  */
 struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
 				  const struct umad_txn_key *key,
-				  const struct umad_txn_dest *dest)
+				  const struct umad_addr *dest)
 {
 	struct probe probe = { .key = key, .dest = dest };
 	struct umad_txn *txn = NULL;
@@ -265,14 +246,6 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_find_to);
 /* So many of one key are looked at: a program may have any number. */
 #define NEAR_MAX	16
 
-/* A node of InfiniBand may answer by another of its GIDs, or without one. */
-static bool is_near(const struct umad_txn_dest *a, const struct umad_txn_dest *b)
-{
-	if (a->lid && a->lid == b->lid)
-		return true;
-	return a->grh && b->grh && !memcmp(a->gid, b->gid, sizeof(a->gid));
-}
-
 /**
  * umad_txn_find_near() - which send to that node is this about?
  * @table: of the file
@@ -286,7 +259,7 @@ static bool is_near(const struct umad_txn_dest *a, const struct umad_txn_dest *b
  */
 struct umad_txn *umad_txn_find_near(struct umad_txn_table *table,
 				    const struct umad_txn_key *key,
-				    const struct umad_txn_dest *dest)
+				    const struct umad_addr *dest)
 {
 	struct umad_txn *txn = umad_txn_find_to(table, key, dest);
 	const struct probe probe = { .key = key };
@@ -300,7 +273,7 @@ struct umad_txn *umad_txn_find_near(struct umad_txn_table *table,
 		txn = rb_entry(node, struct umad_txn, node);
 		if (compare_key(&probe, node))
 			break;
-		if (is_near(&txn->dest, dest))
+		if (umad_addr_is_near(&txn->dest, dest))
 			return txn;
 	}
 	return NULL;

@@ -12,6 +12,7 @@
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include "addr.h"
 #include "timer.h"
 
 /**
@@ -90,21 +91,9 @@ struct umad_txn_key {
 };
 
 /**
- * struct umad_txn_dest - where a transaction's MAD goes
- * @gid: remote GID when @grh
- * @lid: remote LID
- * @grh: the MAD carries a GRH
- */
-struct umad_txn_dest {
-	u8 gid[16];
-	__be16 lid;
-	bool grh;
-};
-
-/**
  * struct umad_txn - one outstanding send
  * @key: constant while in a table
- * @dest: constant while in a table
+ * @dest: where its MAD goes; constant while in a table
  * @timeout: how long each attempt waits: 0 when no response is expected,
  *	UMAD_TIMEOUT_INFINITE, or else
  * @no_deadline: set before umad_txn_add(): its deadline is set later
@@ -115,7 +104,7 @@ struct umad_txn_dest {
  */
 struct umad_txn {
 	struct umad_txn_key key;
-	struct umad_txn_dest dest;
+	struct umad_addr dest;
 	ktime_t timeout;
 	bool no_deadline;
 	u32 retries_left;
@@ -144,20 +133,18 @@ struct umad_txn_table {
 void umad_txn_table_init(struct umad_txn_table *table, struct umad_timers *timers);
 void umad_txn_table_destroy(struct umad_txn_table *table);
 void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
-		   const struct umad_txn_dest *dest, u32 timeout_ms,
+		   const struct umad_addr *dest, u32 timeout_ms,
 		   u32 retries);
-int umad_txn_compare_dest(const struct umad_txn_dest *a,
-			  const struct umad_txn_dest *b);
 int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 		 bool refuse_duplicate, ktime_t now);
 struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,
 			       u8 mgmt_class);
 struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
 				  const struct umad_txn_key *key,
-				  const struct umad_txn_dest *dest);
+				  const struct umad_addr *dest);
 struct umad_txn *umad_txn_find_near(struct umad_txn_table *table,
 				    const struct umad_txn_key *key,
-				    const struct umad_txn_dest *dest);
+				    const struct umad_addr *dest);
 void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 			 ktime_t expires);
 void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,

@@ -4,6 +4,7 @@
  * Each is in memory of exactly its size, so that a byte too far is seen.
  */
 #include "fuzz.h"
+#include "addr.h"
 #include "hdr.h"
 
 #include <linux/errno.h>
@@ -16,12 +17,14 @@ static void check_ah_attr(struct input *in)
 		RDMA_AH_ATTR_TYPE_IB, RDMA_AH_ATTR_TYPE_ROCE,
 		RDMA_AH_ATTR_TYPE_OPA };
 	struct rdma_ah_attr attr;
+	struct umad_addr addr;
 	u8 type = take(in) % 3;
 	u32 port = take(in);
 
 	take_bytes(in, hdr, sizeof(*hdr));
 	memset(&attr, 0xff, sizeof(attr));
-	umad_hdr_to_ah_attr(hdr, types[type], port, &attr);
+	umad_addr_from_hdr(&addr, hdr);
+	umad_addr_to_ah_attr(&addr, types[type], port, &attr);
 	MUST(attr.type == types[type] && attr.port_num == port);
 	MUST(attr.sl == hdr->sl);
 	MUST(!rdma_ah_get_ah_flags(&attr) == !hdr->grh_present);

@@ -266,11 +266,11 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	INIT_LIST_HEAD(&rx->peer_node);
 	INIT_LIST_HEAD(&rx->linger_node);
 	rx->agent = agent;
-	rx->key.grh = shape & 1;
-	if (rx->key.grh)
-		rx->key.gid[15] = shape / 2 % NODES;
+	rx->key.from.grh = shape & 1;
+	if (rx->key.from.grh)
+		rx->key.from.gid[15] = shape / 2 % NODES;
 	else
-		rx->key.lid = cpu_to_be16(shape / 2 % NODES);
+		rx->key.from.lid = cpu_to_be16(shape / 2 % NODES);
 	if (shape & 0x80) {
 		rx->req = &w->requests[shape / 2 % REQUESTS];
 		rx->asked_for = !rx->req->answer_comes;

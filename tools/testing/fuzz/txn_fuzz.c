@@ -63,8 +63,8 @@ static bool same_key(const struct umad_txn_key *a, const struct umad_txn_key *b)
 	       !a->response == !b->response;
 }
 
-static bool same_dest(const struct umad_txn_dest *a,
-		      const struct umad_txn_dest *b)
+static bool same_dest(const struct umad_addr *a,
+		      const struct umad_addr *b)
 {
 	if (a->grh != b->grh)
 		return false;
@@ -106,7 +106,7 @@ static void take_key(struct umad_txn_key *key, struct input *in)
 	key->response = byte >> 3 & 1;
 }
 
-static void take_dest(struct umad_txn_dest *dest, struct input *in)
+static void take_dest(struct umad_addr *dest, struct input *in)
 {
 	u8 byte = take(in);
 
@@ -152,7 +152,7 @@ static bool is_duplicate(struct model *m, const struct entry *new)
 
 static void add(struct model *m, struct entry *entry, struct input *in)
 {
-	struct umad_txn_dest dest;
+	struct umad_addr dest;
 	struct umad_txn_key key;
 	bool refuse = take(in) & 1;
 	u32 timeout = take_timeout(in);
@@ -205,7 +205,7 @@ static void find(struct model *m, struct input *in)
 static void find_to(struct model *m, struct input *in)
 {
 	struct umad_txn *found;
-	struct umad_txn_dest dest;
+	struct umad_addr dest;
 	struct umad_txn_key key;
 	bool any = false;
 	u32 i;
@@ -231,7 +231,7 @@ static void find_near(struct model *m, struct input *in)
 {
 	u32 i, same = 0, near = 0, exact = 0;
 	struct umad_txn *found;
-	struct umad_txn_dest dest;
+	struct umad_addr dest;
 	struct umad_txn_key key;
 	bool found_exact = false, found_near = false;
 
@@ -240,7 +240,7 @@ static void find_near(struct model *m, struct input *in)
 	found = umad_txn_find_near(&m->table, &key, &dest);
 	for (i = 0; i < TXNS; i++) {
 		struct entry *entry = &m->entries[i];
-		const struct umad_txn_dest *to = &entry->txn.dest;
+		const struct umad_addr *to = &entry->txn.dest;
 		bool is_exact, is_near;
 
 		if (!in_tree(entry) || !same_key(&entry->txn.key, &key))

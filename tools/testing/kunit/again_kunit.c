@@ -4,7 +4,7 @@
 
 #include <kunit/test.h>
 #include <linux/delay.h>
-#include "txn.h"
+#include "addr.h"
 
 #define US(n)	((n) * NSEC_PER_USEC)
 
@@ -16,7 +16,7 @@ struct again_env {
 	atomic_t runs;
 };
 
-static const struct umad_txn_dest somewhere = { .lid = cpu_to_be16(1) };
+static const struct umad_addr somewhere = { .lid = cpu_to_be16(1) };
 
 static void count_run(struct work_struct *work)
 {
@@ -268,7 +268,7 @@ static void expect_turns(struct kunit *test, struct umad_again_entry *entries,
 static void join_all(struct kunit *test, struct umad_again_entry *entries,
 		     const char *dests)
 {
-	static const struct umad_txn_dest to[] = {
+	static const struct umad_addr to[] = {
 		{ .lid = cpu_to_be16(1) }, { .lid = cpu_to_be16(2) },
 		{ .lid = cpu_to_be16(1), .grh = true, .gid = { 3 } },
 	};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The user ABI's header, byte by byte, and what converts it. */
+#include "addr.h"
 #include "hdr.h"
 
 #include <kunit/test.h>
@@ -113,11 +114,13 @@ static void hdr_to_ah_attr(struct kunit *test)
 	static const struct ib_global_route no_grh;
 	struct ib_user_mad_hdr hdr = new_hdr;
 	struct rdma_ah_attr attr;
+	struct umad_addr addr;
 	u32 lid;
 
 	hdr.grh_present = c->grh_present;
 	memset(&attr, 0xa5, sizeof(attr));
-	umad_hdr_to_ah_attr(&hdr, c->type, 7, &attr);
+	umad_addr_from_hdr(&addr, &hdr);
+	umad_addr_to_ah_attr(&addr, c->type, 7, &attr);
 
 	lid = c->type == RDMA_AH_ATTR_TYPE_ROCE ? 0 : 0x0e0f;
 	KUNIT_EXPECT_EQ(test, attr.type, c->type);

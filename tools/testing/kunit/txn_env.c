@@ -76,7 +76,7 @@ void txn_env_seed(struct kunit *test, struct rnd_state *rnd)
  */
 void txn_make(struct umad_txn *txn, u64 tid, u32 timeout_ms, u32 retries)
 {
-	const struct umad_txn_dest dest = { .lid = cpu_to_be16(1) };
+	const struct umad_addr dest = { .lid = cpu_to_be16(1) };
 	const struct umad_txn_key key = {
 		.tid = cpu_to_be64(tid),
 		.mgmt_class = TXN_CLASS,

@@ -24,7 +24,7 @@ struct dup_send {
 	u8 mgmt_class;
 	bool response;
 	u32 timeout_ms;
-	struct umad_txn_dest dest;
+	struct umad_addr dest;
 };
 
 /**
@@ -424,7 +424,7 @@ static void txn_equal_keys_cost(struct kunit *test)
 {
 	const struct umad_txn_key key = { .tid = cpu_to_be64(7),
 					  .mgmt_class = 3 };
-	struct umad_txn_dest dest = LID(1);
+	struct umad_addr dest = LID(1);
 	struct txn_env *env = test->priv;
 	struct umad_txn *txns;
 	ktime_t begin;

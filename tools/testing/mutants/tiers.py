@@ -6,6 +6,7 @@ PLAN_LIMIT = 1200
 
 # By file: the targets of libFuzzer that have it in them.
 FUZZ = {
+    "addr.c": ["hdr", "txn", "limits"],
     "hdr.c": ["hdr"],
     "rmpp_account.c": ["limits"],
     "rmpp_limits.c": ["limits"],
@@ -27,6 +28,7 @@ PLANS = {
     "cdev.c": ["abi", "kunit", "life"],
     "register.c": ["abi", "kunit", "life"],
     "port.c": ["abi", "life"],
+    "addr.c": ["kunit", "transfer", "rmpp", "hwsim"],
     "again.c": ["kunit", "transfer", "bounds", "hwsim"],
     "ah.c": ["transfer", "hwsim", "kunit"],
     "charge.c": ["transfer", "kunit", "race", "bounds"],
