@@ -36,6 +36,14 @@ bool umad_rmpp_wants_turn(const struct umad_request *req)
 	       !req->waiting && !req->rmpp->answered;
 }
 
+/* Once more, soon. */
+static void put_off_turn(struct umad_request *req)
+{
+	lockdep_assert_held(&req->file->lock);
+	req->rmpp->turn_at = ktime_get_ns() + TURN_AGAIN;
+	umad_xfer_tx_arm(req);
+}
+
 /* One has left ib_core. True: the next was put off, and is due. */
 static bool next_is_due(struct umad_request *req)
 {
@@ -54,13 +62,17 @@ static void turn_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 {
 	struct umad_request *req = umad_post_owner(buf);
 	struct umad_file *file = req->file;
-	bool turn;
+	bool ok = status == IB_WC_SUCCESS, turn;
 
 	spin_lock(&file->lock);
 	umad_request_count_failure(req, status);
-	if (waited && umad_wait_entry_done(req, buf))
+	waited = waited && umad_wait_entry_done(req, buf);
+	if (waited && ok)
 		umad_request_wait_ended(req, status);
 	turn = next_is_due(req);
+	/* It has failed here: but the request has arrived, and will be answered. */
+	if (waited && !ok && !turn && umad_rmpp_wants_turn(req))
+		put_off_turn(req);
 	umad_request_unlock(file);
 	if (turn)
 		umad_rmpp_turn_around(req);
@@ -135,10 +147,8 @@ void umad_rmpp_turn_around(struct umad_request *req)
 	tx->turns -= post;
 	if (post)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
-	if (umad_rmpp_wants_turn(req)) {
-		tx->turn_at = ktime_get_ns() + TURN_AGAIN;
-		umad_xfer_tx_arm(req);
-	}
+	if (umad_rmpp_wants_turn(req))
+		put_off_turn(req);
 	spin_unlock(&file->lock);
 }
 

@@ -46,6 +46,28 @@ static bool attempt_follows(const struct umad_request *req)
 	       req->postponed;
 }
 
+/*
+ * It has no wait entry: another copy is to be one, when it has a turn. But a peer may
+ * answer each copy so that the wait entry is used up again.
+ */
+static bool rearm(struct umad_request *req)
+{
+	lockdep_assert_held(&req->file->lock);
+	req->rearm = req->mad && req->rearms++ < REARMS_MAX;
+	if (req->rearm && !attempt_follows(req))
+		umad_request_again(req, ktime_get());
+	return req->rearm;
+}
+
+/* What was to take the place of the wait entry has not: once more, or never. */
+static void not_rearmed(struct umad_request *req)
+{
+	if (req->txn.state != UMAD_TXN_WAIT || req->waiting || rearm(req) ||
+	    req->txn.timeout != UMAD_TIMEOUT_INFINITE)
+		return;
+	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, ktime_get());
+}
+
 /* ib_core has done with an attempt; @waited: it was the wait entry, or had been. */
 static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 			  bool waited)
@@ -62,8 +84,13 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 		if (ok && req->txn.state == UMAD_TXN_SEND)
 			umad_stat_inc(&file->port->stats,
 				      UMAD_STAT_SEND_COMPLETED);
-		/* Waiting for its turn, a request is not at its last attempt. */
-		if (ok || !attempt_follows(req))
+		/*
+		 * The copy in the place of one that was used up: the request has left.
+		 * And waiting for its turn, it is not at its last attempt.
+		 */
+		if (!ok && req->rearms)
+			not_rearmed(req);
+		else if (ok || !attempt_follows(req))
 			umad_request_wait_ended(req, status);
 	}
 	if (req->again == buf) {
@@ -88,28 +115,6 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	attempt_ended(buf, status, true);
-}
-
-/*
- * It has no wait entry: another copy is to be one, when it has a turn. But a peer may
- * answer each copy so that the wait entry is used up again.
- */
-static bool rearm(struct umad_request *req)
-{
-	lockdep_assert_held(&req->file->lock);
-	req->rearm = req->mad && req->rearms++ < REARMS_MAX;
-	if (req->rearm && !attempt_follows(req))
-		umad_request_again(req, ktime_get());
-	return req->rearm;
-}
-
-/* What was to take the place of the wait entry has not: once more, or never. */
-static void not_rearmed(struct umad_request *req)
-{
-	if (req->txn.state != UMAD_TXN_WAIT || req->waiting || rearm(req) ||
-	    req->txn.timeout != UMAD_TIMEOUT_INFINITE)
-		return;
-	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, ktime_get());
 }
 
 /*
