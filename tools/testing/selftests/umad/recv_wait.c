@@ -299,4 +299,35 @@ TEST_F(wait, mad_put_back_keeps_its_place)
 	EXPECT_EQ(2, msg_tid(&got));
 }
 
+/* Waits with EPOLLEXCLUSIVE, and does not read. */
+static void *sleep_epoll_exclusive(void *arg)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
+	struct sleeper *sleeper = arg;
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	epoll_ctl(ep, EPOLL_CTL_ADD, sleeper->fd, &event);
+	__atomic_store_n(&sleeper->tid, syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	sleeper->ret = epoll_wait(ep, &event, 1, -1) < 0 ? -errno :
+		       (int)event.events;
+	/* The epoll file stays, as of a thread that has something else to do. */
+	return NULL;
+}
+
+/* In-tree a reader does not share its wake-up with others. */
+TEST_F(wait, reader_is_woken_beside_an_exclusive_poller)
+{
+	struct sleeper poller, reader;
+
+	ASSERT_TRUE(fall_asleep(&poller, self->peer, sleep_epoll_exclusive));
+	ASSERT_TRUE(fall_asleep(&reader, self->peer, sleep_read));
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	EXPECT_TRUE(side_done(&reader.call, 5000));
+	side_kick(&reader.call, 5000);
+	side_kick(&poller.call, 5000);
+	side_join(&reader.call);
+	side_join(&poller.call);
+	EXPECT_EQ(MSG_LEN, reader.ret);
+}
+
 TEST_HARNESS_MAIN
