@@ -179,6 +179,33 @@ static int hold_messages_sent(struct load *load)
 	return 0;
 }
 
+/* Messages of one segment without data, which nobody acknowledges, sent for ever. */
+static int hold_messages_empty(struct load *load)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+	};
+	int id, n = env_long("UMAD_SENDS", 4000), ret = begin(load);
+	struct rmpp_msg msg = { 0 };
+
+	id = ret < 0 ? ret : rmpp_register(load->fds[0], &agent);
+	if (id < 0)
+		return id;
+	for (held->n = 0; held->n < n; held->n++) {
+		rmpp_msg_init(&msg, &load->port, HDR_NEW, id, CLASS_RMPP,
+			      METHOD_NOBODY, held->n, 0, 1);
+		rmpp_user_hdr(&msg)->timeout_ms = 2000;
+		rmpp_user_hdr(&msg)->retries = 0x7fffffff;
+		ret = rmpp_msg_write(load->fds[0], &msg);
+		if (ret < 0) {
+			held->error = -ret;
+			break;
+		}
+	}
+	sleep_ms(200);
+	return 0;
+}
+
 /* What has been read is held no more. */
 static int hold_messages_read(struct load *load)
 {
@@ -272,6 +299,11 @@ FIXTURE_VARIANT_ADD(memory, unread) {
 FIXTURE_VARIANT_ADD(memory, messages_sent) {
 	.name = "messages_sent", .load = hold_messages_sent,
 	.until_max = true, .most = 32 * MIB,
+};
+
+FIXTURE_VARIANT_ADD(memory, messages_empty) {
+	.name = "messages_empty", .load = hold_messages_empty,
+	.most = 32 * MIB,
 };
 
 FIXTURE_VARIANT_ADD(memory, messages_read) {
