@@ -6,6 +6,8 @@
  */
 #include "promise_noise.h"
 
+#include <sys/resource.h>
+
 #define FILES		300
 #define MESSAGES	300
 #define RETRIES		0x7fffffff
@@ -181,4 +183,86 @@ int noise_late(struct load *load)
 	msg.hdr.timeout_ms = -1;
 	ret = load_write_many(fd, &msg, WAITING);
 	return ret < 0 ? ret : noise_on_thread(load, flood_late);
+}
+
+#define METHOD_ASKED	0x14
+#define SLOW_FILES	200
+#define SLOW_BURST	2	/* segments each ms: each message has one in 100 ms */
+
+/* One segment of one of the answers after the other, without end; nothing is read. */
+static void *answer_slowly(void *arg)
+{
+	long n = env_long("UMAD_FILES", SLOW_FILES), burst = env_long("UMAD_BURST", SLOW_BURST);
+	struct load *load = arg;
+	struct rmpp_pkt pkt = { .version = 1, .type = RMPP_DATA, .flags = RMPP_ACTIVE };
+	struct umad_msg msg, got;
+	uint64_t *tids = calloc(n, sizeof(*tids));
+	uint32_t seg;
+	long i;
+
+	for (i = 0; i < n; i++) {
+		if (msg_read(load->fds[0], &got, 5000) < 0)
+			return NULL;
+		tids[i] = msg_tid64(&got);
+	}
+	msg_init(&msg, &load->port, 0, CLASS_RMPP, METHOD_ASKED | METHOD_RESP, 0);
+	for (seg = 1;; seg++) {
+		for (i = 0; i < n; i++) {
+			pkt.seg = seg;
+			pkt.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0);
+			pkt.len = seg == 1 ? 1000000 * RMPP_PAYLOAD : 0;
+			rmpp_put(msg.data, &pkt);
+			msg.mad.tid = htobe64(tids[i]);
+			msg_write(load->fds[0], &msg);
+			/* Its ACKs. */
+			while (msg_read(load->fds[0], &got, 0) > 0)
+				;
+			if (i % burst == burst - 1)
+				sleep_ms(1);
+		}
+	}
+	return NULL;
+}
+
+/* @n requests, of one file or of one each, that this program answers itself. */
+static int ask_slowly(struct load *load, bool one_file)
+{
+	const struct rmpp_agent server = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.flags = IB_USER_MAD_USER_RMPP, .method = METHOD_ASKED,
+	};
+	const struct rmpp_agent client = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+	};
+	long n = env_long("UMAD_FILES", SLOW_FILES), i;
+	struct rlimit limit = { n + 100, n + 100 };
+	int srv = load_open(load, O_RDWR | O_NONBLOCK), fd = -1, ret;
+	struct umad_msg msg;
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	ret = srv < 0 ? srv : rmpp_register(srv, &server);
+	msg_init(&msg, &load->port, 0, CLASS_RMPP, METHOD_ASKED, 0);
+	msg.hdr.timeout_ms = -1;
+	for (i = 0; i < n && ret >= 0; i++) {
+		if (fd < 0 || !one_file) {
+			fd = umad_open_node(load->port.node, O_RDWR);
+			ret = fd < 0 ? fd : rmpp_register(fd, &client);
+		}
+		msg.mad.tid = htobe64(i);
+		if (ret >= 0)
+			ret = msg_write(fd, &msg);
+	}
+	return ret < 0 ? ret : noise_on_thread(load, answer_slowly);
+}
+
+/* Each of many files receives a message, a segment of it now and then. */
+int noise_windows(struct load *load)
+{
+	return ask_slowly(load, false);
+}
+
+/* The same messages, of one file: what that costs the processor. */
+int noise_windows_of_one(struct load *load)
+{
+	return ask_slowly(load, true);
 }

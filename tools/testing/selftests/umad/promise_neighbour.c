@@ -130,6 +130,14 @@ FIXTURE_VARIANT_ADD(beside, bulk) {
 	.known = "all segments of a message go before others: see promises.rst",
 };
 
+FIXTURE_VARIANT_ADD(beside, windows_of_files) {
+	.name = "windows_of_files", .noise = noise_windows,
+};
+
+FIXTURE_VARIANT_ADD(beside, windows_of_one) {
+	.name = "windows_of_one", .noise = noise_windows_of_one,
+};
+
 FIXTURE_VARIANT_ADD(beside, resolution) {
 	.name = "resolution", .noise = load_resolution,
 };
