@@ -5,6 +5,7 @@
  * answers; what is answered, or given up, for them. See promise_noise.h.
  */
 #include "promise_noise.h"
+#include "rdma_link.h"
 
 #include <sys/resource.h>
 
@@ -265,4 +266,50 @@ int noise_windows(struct load *load)
 int noise_windows_of_one(struct load *load)
 {
 	return ask_slowly(load, true);
+}
+
+#define RESOLVERS	800
+
+static struct load *resolvers_load;
+
+static void *resolve(void *arg)
+{
+	struct load *load = resolvers_load;
+	int fd = umad_open_node(load->port.node, O_RDWR);
+	long i = (long)arg;
+	struct umad_msg msg;
+
+	if (fd < 0 || umad_reg_client(fd) < 0)
+		return NULL;
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_NOBODY, i);
+	for (;; i += RESOLVERS) {
+		msg.mad.tid = htobe64(i);
+		/* A neighbour that nobody else has asked for. */
+		msg.hdr.gid[12] = 0x77;
+		msg.hdr.gid[13] = i >> 16;
+		msg.hdr.gid[14] = i >> 8;
+		msg.hdr.gid[15] = i;
+		if (msg_write(fd, &msg) == -EIO)
+			break;
+	}
+	return NULL;
+}
+
+/* As many threads as a program likes, each with a file and addresses of its own. */
+int noise_resolves_many(struct load *load)
+{
+	long i, n = env_long("UMAD_FILES", RESOLVERS);
+	struct rlimit limit = { n + 100, n + 100 };
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	netdev_arp(load->port.netdev, true);
+	resolvers_load = load;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 32768);
+	for (i = 0; i < n; i++)
+		if (pthread_create(&thread, &attr, resolve, (void *)i))
+			return -EAGAIN;
+	return 0;
 }

@@ -138,6 +138,10 @@ FIXTURE_VARIANT_ADD(beside, windows_of_one) {
 	.name = "windows_of_one", .noise = noise_windows_of_one,
 };
 
+FIXTURE_VARIANT_ADD(beside, resolves_many) {
+	.name = "resolves_many", .noise = noise_resolves_many,
+};
+
 FIXTURE_VARIANT_ADD(beside, resolution) {
 	.name = "resolution", .noise = load_resolution,
 };
