@@ -65,6 +65,7 @@ void umad_addr_identity(struct umad_addr *id, const struct umad_addr *addr)
 	*id = (struct umad_addr){
 		.qpn = addr->qpn,
 		.lid = addr->lid,
+		.lid_high = addr->lid_high,
 		.grh = addr->grh,
 	};
 	if (id->grh)
@@ -72,20 +73,41 @@ void umad_addr_identity(struct umad_addr *id, const struct umad_addr *addr)
 }
 
 /**
- * umad_addr_compare_node() - the order of nodes: by GID when there is a GRH, else by LID
+ * umad_addr_compare() - the order of addresses: by GID when there is a GRH, else by LID
  * @a: one
  * @b: the other
  *
+ * Behind a router many nodes share one LID.
  * Return: less than, equal to or greater than 0, as @a comes before, is, or comes
  * after @b.
  */
-int umad_addr_compare_node(const struct umad_addr *a, const struct umad_addr *b)
+int umad_addr_compare(const struct umad_addr *a, const struct umad_addr *b)
 {
 	if (a->grh != b->grh)
 		return a->grh - b->grh;
 	if (a->grh)
 		return memcmp(a->gid, b->gid, sizeof(a->gid));
 	return (int)be16_to_cpu(a->lid) - (int)be16_to_cpu(b->lid);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_addr_compare);
+
+/**
+ * umad_addr_compare_node() - the order of nodes, for what each may have a share of
+ * @a: an address of one
+ * @b: of the other
+ *
+ * Not by the GID where there are LIDs: a node has any number of those, and may write
+ * another's into its packets. RoCE has no LIDs.
+ * Return: less than, equal to or greater than 0, as @a comes before, is, or comes
+ * after @b.
+ */
+int umad_addr_compare_node(const struct umad_addr *a, const struct umad_addr *b)
+{
+	if (a->lid != b->lid)
+		return (int)be16_to_cpu(a->lid) - (int)be16_to_cpu(b->lid);
+	if (a->lid_high != b->lid_high)
+		return (int)be16_to_cpu(a->lid_high) - (int)be16_to_cpu(b->lid_high);
+	return a->lid ? 0 : umad_addr_compare(a, b);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_addr_compare_node);
 

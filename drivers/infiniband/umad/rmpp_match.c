@@ -38,6 +38,7 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 	key->tid = mad->tid;
 	key->from.qpn = cpu_to_be32(rwc->wc->src_qp);
 	key->from.lid = cpu_to_be16(rwc->wc->slid & 0xffff);
+	key->from.lid_high = cpu_to_be16(rwc->wc->slid >> 16);
 	key->from.grh = !!(rwc->wc->wc_flags & IB_WC_GRH);
 	key->mgmt_class = mad->mgmt_class;
 	key->class_version = mad->class_version;

@@ -54,11 +54,6 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 	/* One without data takes memory, too. */
 	tx->charged = max_t(size_t, PAGE_ALIGN(len - hdr_len), PAGE_SIZE);
 	umad_addr_from_hdr(&to, hdr);
-	/* On InfiniBand a node is its LID, whatever GIDs it has asked from. */
-	if (to.lid) {
-		to.grh = 0;
-		memset(to.gid, 0, sizeof(to.gid));
-	}
 	dest = umad_rmpp_dest_charge(file, &to, tx->charged);
 	if (IS_ERR(dest))
 		goto err;

@@ -133,7 +133,7 @@ static int compare_all(const void *probe, const struct rb_node *node)
 
 	if (!c && !p->key->response)
 		c = p->rank - rank_of(txn);
-	return c ?: umad_addr_compare_node(p->dest, &txn->dest);
+	return c ?: umad_addr_compare(p->dest, &txn->dest);
 }
 
 static bool sorts_before(struct rb_node *node, const struct rb_node *other)

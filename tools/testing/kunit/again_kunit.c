@@ -270,7 +270,7 @@ static void join_all(struct kunit *test, struct umad_again_entry *entries,
 {
 	static const struct umad_addr to[] = {
 		{ .lid = cpu_to_be16(1) }, { .lid = cpu_to_be16(2) },
-		{ .lid = cpu_to_be16(1), .grh = true, .gid = { 3 } },
+		{ .grh = true, .gid = { 3 } },
 	};
 	struct again_env *env = test->priv;
 	int i;
