@@ -11,6 +11,7 @@
 #include "agent.h"
 #include "file.h"
 #include "port.h"
+#include "user.h"
 
 /**
  * struct umad_ah - a shared address handle
@@ -21,6 +22,28 @@ struct umad_ah {
 	refcount_t refs;
 	struct ib_ah *ah;
 };
+
+/**
+ * umad_ah_enter() - a write begins that may resolve an address
+ * @file: that it is for; without an active reference, as others of its program may be
+ *	resolving for long
+ *
+ * Context: process; sleeps until fewer threads of the program are, killable.
+ * Return: 0, umad_ah_leave() has to follow; -EINTR.
+ */
+int umad_ah_enter(struct umad_file *file)
+{
+	return down_killable(&file->user->resolving);
+}
+
+/**
+ * umad_ah_leave() - undo umad_ah_enter()
+ * @file: the same
+ */
+void umad_ah_leave(struct umad_file *file)
+{
+	up(&file->user->resolving);
+}
 
 /**
  * umad_ah_create() - the handle for an address

@@ -10,7 +10,10 @@ struct ib_ah;
 struct umad_addr;
 struct umad_agent;
 struct umad_ah;
+struct umad_file;
 
+int umad_ah_enter(struct umad_file *file);
+void umad_ah_leave(struct umad_file *file);
 struct umad_ah *umad_ah_create(const struct umad_agent *agent,
 			       const struct umad_addr *addr);
 void umad_ah_get(struct umad_ah *ah);

@@ -52,7 +52,6 @@ struct umad_user;
  * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
  * @again: what waits for its turn to be sent again
  * @rmpp: messages of several segments
- * @held_requests: requests that exist and are not expired, and timeout entries in @rxq
  * @reserve: of the opener's cgroup, which is charged for what is received
  * @reserve_used: bytes of it
  * @rxq: what read() will return, has its own lock
@@ -76,7 +75,6 @@ struct umad_file {
 	struct umad_again again;
 	struct umad_rmpp rmpp;
 
-	atomic_t held_requests;
 	struct umad_reserve *reserve;
 	atomic_t reserve_used;
 	struct umad_rxq rxq;

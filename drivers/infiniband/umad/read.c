@@ -67,9 +67,9 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 			return entry;
 		if (nonblock)
 			return ERR_PTR(-EAGAIN);
-		/* One entry wakes one reader; put_back() wakes the next. */
-		if (wait_event_interruptible_exclusive(file->rxq.wait,
-						       umad_rxq_is_ready(&file->rxq)))
+		/* Not exclusive: an exclusive poller would take the wake-up, as epoll has. */
+		if (wait_event_interruptible(file->rxq.wait,
+					     umad_rxq_is_ready(&file->rxq)))
 			return ERR_PTR(-ERESTARTSYS);
 	}
 }

@@ -42,13 +42,16 @@ static void release_recv(struct umad_rx_entry *rx_entry)
 
 static struct recv_entry *alloc_msg(struct umad_file *file, size_t len)
 {
+	/* Of OPA's short ones what is missing of the header reads as zero. */
+	size_t missing = len < IB_MGMT_MAD_HDR ? IB_MGMT_MAD_HDR - len : 0;
 	struct recv_entry *recv;
 	size_t reserve;
 
-	recv = umad_reserve_alloc(file, struct_size(recv, mad, len), &reserve);
+	recv = umad_reserve_alloc(file, struct_size(recv, mad, len + missing), &reserve);
 	if (recv) {
 		recv->file = file;
 		recv->reserve = reserve;
+		memset(recv->mad + len, 0, missing);
 	}
 	return recv;
 }

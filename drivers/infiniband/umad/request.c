@@ -11,6 +11,7 @@
 #include "file.h"
 #include "port.h"
 #include "trace.h"
+#include "user.h"
 #include "wait_entry.h"
 
 /**
@@ -29,7 +30,7 @@ static void release_entry(struct umad_rx_entry *rx_entry)
 	struct umad_timeout_entry *entry =
 		container_of(rx_entry, struct umad_timeout_entry, rx_entry);
 
-	atomic_dec(&entry->file->held_requests);
+	atomic_dec(&entry->file->user->held_requests);
 	kfree(entry);
 }
 
@@ -47,7 +48,7 @@ void umad_request_put(struct umad_request *req)
 		umad_ah_put(req->ah);
 	if (req->ops->release)
 		req->ops->release(req);
-	atomic_dec(&req->file->held_requests);
+	atomic_dec(&req->file->user->held_requests);
 	kfree(req->timeout_entry);
 	kfree(req->mad);
 	kfree(req);
@@ -69,7 +70,7 @@ static void queue_timeout_entry(struct umad_request *req)
 		req->ops->describe(req, entry->rx_entry.hdr.reserved);
 	}
 	/* It counts by itself: it may be read before the request has left, or long after. */
-	atomic_inc(&file->held_requests);
+	atomic_inc(&file->user->held_requests);
 	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_SEND_TIMED_OUT))
 		release_entry(&entry->rx_entry);
 }
@@ -107,14 +108,14 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 		if (old == UMAD_TXN_EXPIRED) {
 			timerqueue_del(&req->agent->expired, &req->expired_node);
 			req->agent->expired_count--;
-			atomic_inc(&file->held_requests);
+			atomic_inc(&file->user->held_requests);
 		}
 		umad_wait_entry_cancel(req);
 	} else if (old != UMAD_TXN_EXPIRED && req->txn.state == UMAD_TXN_EXPIRED) {
 		timerqueue_add(&req->agent->expired, &req->expired_node);
 		req->agent->expired_count++;
 		/* Few may be expired, and they are not what the program waits for. */
-		atomic_dec(&file->held_requests);
+		atomic_dec(&file->user->held_requests);
 	}
 	return action;
 }
@@ -165,18 +166,19 @@ static const struct umad_timer_ops deadline_ops = {
 static unsigned int max_sends = 262144;
 module_param(max_sends, uint, 0644);
 MODULE_PARM_DESC(max_sends,
-		 "Sends a file may have outstanding, with unread timeouts; write() then fails with ENOBUFS (default: 262144)");
+		 "Sends a program may have outstanding on a port, with unread timeouts; write() then fails with ENOBUFS (default: 262144)");
 
 /*
- * What a file holds of requests and of unread timeouts is bounded. A request counts until
- * ib_core has done with all its MADs: a program whose requests time out before they
- * leave a slow device's send queue would fill that without end.
+ * What a program holds of requests and of unread timeouts is bounded, or its exit takes
+ * as long as all its files have requests. A request counts until ib_core has done with
+ * all its MADs: a program whose requests time out before they leave a slow device's send
+ * queue would fill that without end.
  */
 static bool may_hold_another(struct umad_file *file)
 {
-	if (atomic_inc_return(&file->held_requests) <= READ_ONCE(max_sends))
+	if (atomic_inc_return(&file->user->held_requests) <= READ_ONCE(max_sends))
 		return true;
-	atomic_dec(&file->held_requests);
+	atomic_dec(&file->user->held_requests);
 	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_OVER_LIMIT);
 	return false;
 }
@@ -222,7 +224,7 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 	if (!req || !entry) {
 		kfree(entry);
 		kfree(req);
-		atomic_dec(&agent->file->held_requests);
+		atomic_dec(&agent->file->user->held_requests);
 		return ERR_PTR(-ENOMEM);
 	}
 	req->ops = ops;
@@ -251,7 +253,7 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
  *
  * Context: process; sleeps, in the resolution of an address for a second or so, but
  * never for user space.
- * Return: the request, in no table yet, with one reference; -ENOBUFS when the file holds
+ * Return: the request, in no table yet, with one reference; -ENOBUFS when the program holds
  * max_sends already; -ENOMEM; what umad_ah_create() has against it.
  */
 struct umad_request *umad_request_create(struct umad_agent *agent,

@@ -50,7 +50,7 @@ struct umad_request_ops {
 /**
  * struct umad_timeout_entry - what read() returns when nobody answers
  * @rx_entry: entry of the receive queue
- * @file: in whose &umad_file.held_requests it counts
+ * @file: whose program's &umad_user.held_requests it counts in
  * @mad: the common header of the MAD, as it was sent
  */
 struct umad_timeout_entry {

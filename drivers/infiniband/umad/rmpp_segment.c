@@ -6,6 +6,7 @@
 #include <linux/err.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
+#include "charge.h"
 #include "file.h"
 #include "pagebuf.h"
 #include "post.h"
@@ -79,6 +80,27 @@ static int post_last(struct umad_request *req, struct ib_mad_send_buf *buf)
 	return ret;
 }
 
+/*
+ * The last segment may stay for as long as the request does, so it is charged; unless
+ * the cgroup is full, for a message that has begun has to go on.
+ */
+static struct ib_mad_send_buf *build(struct umad_request *req, bool last,
+				     umad_done_fn done)
+{
+	struct umad_xfer_tx *tx = req->rmpp;
+	struct umad_charge charge = umad_charge_begin(req->file->reserve->memcg);
+	struct ib_mad_send_buf *buf = ERR_PTR(-ENOMEM);
+
+	if (last)
+		buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->mad_size,
+					     UMAD_GFP_HANDLER, done);
+	umad_charge_end(&charge);
+	if (IS_ERR(buf))
+		buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->mad_size,
+					     UMAD_POST_NOWAIT, done);
+	return buf;
+}
+
 /**
  * umad_xfer_tx_post_segment() - build a segment, and hand it to ib_core
  * @req: with a message that is being sent; caller must hold an active reference to its
@@ -96,8 +118,7 @@ int umad_xfer_tx_post_segment(struct umad_request *req, u32 seg, umad_done_fn do
 	struct ib_mad_send_buf *buf;
 	int ret;
 
-	buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->mad_size,
-				     UMAD_POST_NOWAIT, done);
+	buf = build(req, seg == tx->engine.segs, done);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	fill_segment(tx, seg, buf->mad);

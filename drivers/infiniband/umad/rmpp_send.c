@@ -9,6 +9,7 @@
 #include <linux/lockdep.h>
 #include <linux/time64.h>
 #include "agent.h"
+#include "ah.h"
 #include "charge.h"
 #include "file.h"
 #include "port.h"
@@ -492,16 +493,23 @@ int umad_rmpp_send(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 	int ret;
 
 	trace_ib_umad_write(file, hdr, umad_xfer_tx_mad(tx));
-	agent = umad_agent_enter(file, hdr->id);
-	if (!agent) {
+	ret = umad_ah_enter(file);
+	if (ret) {
 		umad_xfer_tx_free(tx);
-		return -EIO;
+		return ret;
 	}
 	over_high = umad_throttle_defer();
-	ret = send_message(agent, hdr, tx);
-	if (ret)
-		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_REFUSED);
-	umad_agent_leave(agent);
+	agent = umad_agent_enter(file, hdr->id);
+	if (agent) {
+		ret = send_message(agent, hdr, tx);
+		if (ret)
+			umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_REFUSED);
+		umad_agent_leave(agent);
+	} else {
+		umad_xfer_tx_free(tx);
+		ret = -EIO;
+	}
+	umad_ah_leave(file);
 	umad_throttle_resume(over_high);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 #include "agent.h"
+#include "ah.h"
 #include "charge.h"
 #include "file.h"
 #include "hdr.h"
@@ -366,17 +367,22 @@ bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *use
  * Context: process; sleeps, in the resolution of an address for a second or
  * so, but never for user space; hold no lock.
  * Return: 0; -EIO for no such agent; -EINVAL for a length or class that
- * cannot be, and for a duplicate; -ENOBUFS when the file holds max_sends
- * already; -ENOMEM; what umad_ah_create() and ib_core have against it.
+ * cannot be, and for a duplicate; -ENOBUFS when the program holds max_sends
+ * already; -ENOMEM; -EINTR when it is killed; what umad_ah_create() and ib_core have against it.
  */
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		  void *mad, size_t len)
 {
-	unsigned int over_high = umad_throttle_defer();
 	struct umad_agent *agent;
-	int ret = -EIO;
+	unsigned int over_high;
+	int ret;
 
 	trace_ib_umad_write(file, hdr, mad);
+	ret = umad_ah_enter(file);
+	if (ret)
+		goto out;
+	over_high = umad_throttle_defer();
+	ret = -EIO;
 	agent = umad_agent_enter(file, hdr->id);
 	if (agent) {
 		ret = send_single(agent, hdr, mad, len);
@@ -385,7 +391,9 @@ int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 				      UMAD_STAT_SEND_REFUSED);
 		umad_agent_leave(agent);
 	}
+	umad_ah_leave(file);
 	umad_throttle_resume(over_high);
+out:
 	kfree(mad);
 	return ret;
 }

@@ -6,6 +6,12 @@
 #include <linux/slab.h>
 #include "port.h"
 
+/*
+ * Of a program's threads. ib_core resolves addresses in one ordered work, which looks at
+ * all that wait with each event of the network: hundreds of them delay everybody.
+ */
+#define RESOLVING_MAX	32
+
 static struct umad_user *user_of(struct rb_node *node)
 {
 	return rb_entry(node, struct umad_user, node);
@@ -28,6 +34,7 @@ static struct umad_user *user_alloc(struct umad_port *port, void *key)
 	if (user) {
 		user->port = port;
 		user->key = key;
+		sema_init(&user->resolving, RESOLVING_MAX);
 	}
 	return user;
 }

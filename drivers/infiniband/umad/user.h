@@ -9,6 +9,7 @@
 
 #include <linux/atomic.h>
 #include <linux/rbtree.h>
+#include <linux/semaphore.h>
 #include <linux/types.h>
 #include "again.h"
 
@@ -24,6 +25,9 @@ struct umad_port;
  *	thread group that has opened them, with a reference
  * @refs: programs, or files; protected by &umad_port.users_lock
  * @turn: those below it that have something to send again
+ * @held_requests: of a program: requests that exist and are not expired, and unread
+ *	timeout entries
+ * @resolving: of a program: threads that may resolve addresses at a time
  * @active: how many of @refs have RMPP messages being reassembled; protected by
  *	&umad_port.users_lock
  * @reassembling: such messages
@@ -36,6 +40,8 @@ struct umad_user {
 	void *key;
 	unsigned int refs;
 	struct umad_turn turn;
+	atomic_t held_requests;
+	struct semaphore resolving;
 	unsigned int active;
 	atomic_t reassembling;
 	atomic64_t reassembly_bytes;
