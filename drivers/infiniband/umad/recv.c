@@ -94,22 +94,6 @@ drop:
 	return NULL;
 }
 
-static void deliver(struct umad_agent *agent, struct recv_entry *recv)
-{
-	struct umad_file *file = agent->file;
-	bool queued = false;
-
-	spin_lock(&file->lock);
-	if (!agent->dying)
-		queued = umad_file_queue(file, &recv->rx_entry,
-					 UMAD_STAT_RECV_DELIVERED);
-	spin_unlock(&file->lock);
-	if (!queued) {
-		umad_stat_inc(&file->port->stats, UMAD_STAT_RECV_DROPPED_DEAD);
-		umad_rxq_free(&file->rxq, &recv->rx_entry);
-	}
-}
-
 /*
  * A directed route SMP that has not left the host: such a one has no GRH's
  * place before it. ib_core looks for no request that it answers, and in-tree
@@ -162,6 +146,30 @@ static bool is_foreign(const struct ib_mad_recv_wc *rwc,
 	return is_by_foreign_port(rwc->wc->qp, core);
 }
 
+/* To the request that it answers, and to the program. */
+static void deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+		    const struct ib_mad_recv_wc *rwc, struct recv_entry *recv)
+{
+	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
+	enum umad_stat dropped = UMAD_STAT_RECV_DROPPED_DEAD;
+	struct umad_file *file = agent->file;
+	bool queued = false;
+
+	spin_lock(&file->lock);
+	/* A segment for a program's own RMPP needs no request of ours. */
+	if (ib_response_mad(mad) && !umad_request_answered(agent, buf, mad) &&
+	    !umad_mad_is_rmpp_active(mad) && !is_local(rwc))
+		dropped = UMAD_STAT_RECV_UNMATCHED;
+	else if (!agent->dying)
+		queued = umad_file_queue(file, &recv->rx_entry,
+					 UMAD_STAT_RECV_DELIVERED);
+	umad_request_unlock(file);
+	if (!queued) {
+		umad_stat_inc(&file->port->stats, dropped);
+		umad_rxq_free(&file->rxq, &recv->rx_entry);
+	}
+}
+
 /**
  * umad_recv_handler() - ib_core has received a MAD
  * @core: ib_core's agent
@@ -201,21 +209,10 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 		goto free;
 	}
 	recv = make_entry(agent, rwc);
-	if (!recv) {
-		if (buf)
-			umad_request_answer_lost(buf, mad);
-		goto free;
-	}
-
-	/* A segment for a program's own RMPP needs no request of ours. */
-	if (ib_response_mad(mad) && !umad_request_answered(agent, buf, mad) &&
-	    !umad_mad_is_rmpp_active(mad) && !is_local(rwc)) {
-		umad_stat_inc(&agent->file->port->stats,
-			      UMAD_STAT_RECV_UNMATCHED);
-		umad_rxq_free(&agent->file->rxq, &recv->rx_entry);
-		goto free;
-	}
-	deliver(agent, recv);
+	if (recv)
+		deliver(agent, buf, rwc, recv);
+	else if (buf)
+		umad_request_answer_lost(buf, mad);
 free:
 	ib_free_recv_mad(rwc);
 }

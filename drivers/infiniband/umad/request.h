@@ -126,6 +126,20 @@ struct umad_request {
 	struct umad_xfer_tx *rmpp;
 };
 
+/**
+ * umad_request_has_ended() - is there no need any more of what has just been posted?
+ * @req: caller has a reference, and has posted a MAD that may be its wait entry
+ *
+ * Whoever ends a request takes its wait entry back under ib_core's lock of the agent,
+ * under which it was posted: it was found there, or the end is seen here.
+ * Context: any; no lock.
+ * Return: true: umad_wait_entry_posted() has to look, with the lock.
+ */
+static inline bool umad_request_has_ended(const struct umad_request *req)
+{
+	return READ_ONCE(req->txn.state) == UMAD_TXN_DONE;
+}
+
 /* request.c */
 struct umad_request *umad_request_create(struct umad_agent *agent,
 					 const struct umad_request_ops *ops,

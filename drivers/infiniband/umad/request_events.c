@@ -143,7 +143,8 @@ void umad_request_answer_lost(struct ib_mad_send_buf *buf,
  * @response: its header
  *
  * The request that waits for it is complete after this, and its TID free.
- * Context: process, ib_core's receive handler; may sleep; hold no lock.
+ * Context: process, ib_core's receive handler; &umad_file.lock held, until
+ * umad_request_unlock(); does not sleep.
  * Return: false when nobody waits for it.
  */
 bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
@@ -155,7 +156,7 @@ bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf
 	bool answered = false;
 	struct umad_txn *txn;
 
-	spin_lock(&file->lock);
+	lockdep_assert_held(&file->lock);
 	/* ib_core completes it now, there is nothing to take back. */
 	if (matched)
 		umad_wait_entry_detach(matched, buf);
@@ -174,6 +175,5 @@ bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf
 		umad_request_step(matched, UMAD_TXN_EV_RESPONSE, 0, now);
 	if (answered)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_COMPLETED);
-	umad_request_unlock(file);
 	return answered;
 }

@@ -107,6 +107,8 @@ static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
 	spin_unlock(&file->lock);
 
 	ret = ib_post_send_mad(buf, NULL);
+	if (!ret && !umad_request_has_ended(req))
+		return 0;
 	spin_lock(&file->lock);
 	umad_wait_entry_posted(req, buf, waits, ret);
 	spin_unlock(&file->lock);

@@ -197,6 +197,8 @@ static void retransmit(struct umad_request *req)
 		umad_request_free_mad(req, buf);
 		return;
 	}
+	if (!umad_request_has_ended(req))
+		return;
 	spin_lock(&file->lock);
 	umad_wait_entry_posted(req, buf, attached, 0);
 	spin_unlock(&file->lock);
@@ -236,6 +238,8 @@ static int post_first(struct umad_request *req, struct ib_mad_send_buf *buf)
 	int ret;
 
 	ret = ib_post_send_mad(buf, NULL);
+	if (!ret && !umad_request_has_ended(req))
+		return 0;
 	spin_lock(&file->lock);
 	umad_wait_entry_posted(req, buf, req->txn.timeout, ret);
 	if (ret) {

@@ -373,7 +373,8 @@ static void set_state(struct umad_txn_table *table, struct umad_txn *txn,
 	}
 	if (state == UMAD_TXN_EXPIRED)
 		umad_timer_set(table->timers, &txn->timer, ktime_add_ms(now, UMAD_TXN_EXPIRED_MS));
-	txn->state = state;
+	/* Read without the lock by umad_request_has_ended(). */
+	WRITE_ONCE(txn->state, state);
 }
 
 static enum umad_txn_action deadline_passed(struct umad_txn_table *table,
