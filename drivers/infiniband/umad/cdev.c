@@ -83,7 +83,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	file->armed = KTIME_MAX;
 	umad_txn_table_init(&file->txns, &file->timers);
 	INIT_LIST_HEAD(&file->done);
-	umad_rmpp_init(&file->rmpp);
+	umad_rmpp_init(&file->rmpp, &file->user->share);
 	umad_again_init(&file->again, &port->pace, &file->user->turn,
 			umad_request_again_work);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));

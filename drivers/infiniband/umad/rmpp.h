@@ -11,6 +11,7 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 #include <rdma/ib_user_mad.h>
+#include "rmpp_window.h"
 #include "rmpp_wire.h"
 
 struct umad_file;
@@ -31,6 +32,7 @@ struct umad_timer;
  * @lingering: complete ones, the one that has been for longest first
  * @reassembly_bytes: memory of messages that are being reassembled
  * @reassembling: how many those are
+ * @share: of the windows, among the files of the program
  * @lingering_count: how many are in @lingering
  * @dests: struct umad_rmpp_dest, where messages are being sent to
  * @sending_bytes: memory of messages that are being sent
@@ -46,12 +48,13 @@ struct umad_rmpp {
 	struct list_head lingering;
 	u64 reassembly_bytes;
 	unsigned int reassembling;
+	struct umad_share share;
 	unsigned int lingering_count;
 	struct rb_root dests;
 	u64 sending_bytes;
 };
 
-void umad_rmpp_init(struct umad_rmpp *rmpp);
+void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *program);
 void umad_rmpp_destroy(struct umad_rmpp *rmpp);
 void umad_rmpp_set_timer(struct umad_file *file, struct umad_timer *timer,
 			 u64 deadline);

@@ -49,6 +49,7 @@ static struct umad_rmpp_peer *peer_alloc(struct umad_file *file,
 	if (!peer)
 		return NULL;
 	peer->addr = key->from;
+	umad_share_init(&peer->share, &file->rmpp.share);
 	INIT_LIST_HEAD(&peer->idle);
 	INIT_LIST_HEAD(&peer->unresolved);
 	INIT_LIST_HEAD(&peer->turn_node);

@@ -7,6 +7,7 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 #include "addr.h"
+#include "rmpp_window.h"
 
 struct umad_file;
 struct umad_rmpp_key;
@@ -25,10 +26,7 @@ struct umad_xfer_rx;
  * @unresolved: messages that wait for its address, &umad_xfer_rx.addr_node
  * @turn_node: in &umad_rmpp.unresolved, if there are such
  * @addr: of the node, one of its queue pairs
- * @active: of its messages those that are active; protected by
- *	&umad_rmpp_window.lock
- * @granted: the sum of their &umad_xfer_rx.granted; protected by
- *	&umad_rmpp_window.lock
+ * @share: of the windows, among the peers of the file
  */
 struct umad_rmpp_peer {
 	struct rb_node node;
@@ -41,8 +39,7 @@ struct umad_rmpp_peer {
 	struct list_head unresolved;
 	struct list_head turn_node;
 	struct umad_addr addr;
-	unsigned int active;
-	u32 granted;
+	struct umad_share share;
 };
 
 struct umad_rmpp_peer *umad_rmpp_peer_find(struct umad_file *file,

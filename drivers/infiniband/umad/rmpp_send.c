@@ -170,8 +170,7 @@ static enum after settle(struct umad_request *req)
 	tx->settled = true;
 	now = ktime_get();
 	if (tx->engine.state == RMPP_TX_ACKED) {
-		tx->response_window = umad_rmpp_window_offer(file->port,
-							     ktime_to_ns(now));
+		tx->response_window = umad_rmpp_window_offer(file, ktime_to_ns(now));
 		acked(req, now);
 		return req->txn.state == UMAD_TXN_WAIT ? AFTER_TURN : AFTER_NOTHING;
 	}

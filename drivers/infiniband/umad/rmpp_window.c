@@ -10,6 +10,7 @@
 #include "port.h"
 #include "rmpp_peer.h"
 #include "rmpp_rx_life.h"
+#include "user.h"
 
 /*
  * A sender that is silent for so long uses nothing of what it was granted: it
@@ -19,6 +20,13 @@
 #define SILENT_AFTER	(250 * NSEC_PER_MSEC)
 /* Of the window budget, what one peer alone is not granted: for who comes next. */
 #define RESERVE(budget)	((budget) / 8)
+/*
+ * Of that, what all peers of one program are not granted: half of this is for others
+ * at the highest level, half of the rest at the next, and so on.
+ */
+#define SPARE(budget)	((budget) / 24)
+/* The longest way up to the port: from a peer, by its file and those who have that. */
+#define LEVELS		(2 + UMAD_USER_LEVELS)
 
 /**
  * umad_rmpp_window_init() - nothing is granted yet
@@ -30,6 +38,7 @@ void umad_rmpp_window_init(struct umad_rmpp_window *window)
 {
 	spin_lock_init(&window->lock);
 	INIT_LIST_HEAD(&window->active);
+	umad_share_init(&window->all, NULL);
 }
 
 static struct umad_rmpp_window *window_of(struct umad_xfer_rx *rx)
@@ -42,24 +51,35 @@ static bool is_active(const struct umad_xfer_rx *rx)
 	return !list_empty(&rx->window_node);
 }
 
+/* What has been granted to a message is so to all that it belongs to. */
+static void add_granted(struct umad_xfer_rx *rx, u32 granted)
+{
+	struct umad_share *share;
+
+	for (share = &rx->peer->share; share; share = share->parent)
+		share->granted += granted;
+}
+
 static void deactivate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 {
+	struct umad_share *share = &rx->peer->share;
+
 	lockdep_assert_held(&window->lock);
 	list_del_init(&rx->window_node);
-	window->granted -= rx->granted;
-	rx->peer->granted -= rx->granted;
-	if (!--rx->peer->active)
-		window->peers--;
+	add_granted(rx, -rx->granted);
+	while (share && !--share->active)
+		share = share->parent;
 }
 
 static void activate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 {
+	struct umad_share *share = &rx->peer->share;
+
 	lockdep_assert_held(&window->lock);
 	list_add_tail(&rx->window_node, &window->active);
-	window->granted += rx->granted;
-	rx->peer->granted += rx->granted;
-	if (!rx->peer->active++)
-		window->peers++;
+	add_granted(rx, rx->granted);
+	while (share && !share->active++)
+		share = share->parent;
 }
 
 /*
@@ -75,10 +95,8 @@ static void account(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 	lockdep_assert_held(&window->lock);
 	if (granted)
 		granted--;
-	if (is_active(rx)) {
-		window->granted += granted - rx->granted;
-		rx->peer->granted += granted - rx->granted;
-	}
+	if (is_active(rx))
+		add_granted(rx, granted - rx->granted);
 	rx->granted = granted;
 }
 
@@ -136,25 +154,32 @@ void umad_rmpp_window_leave(struct umad_xfer_rx *rx)
 }
 
 /*
- * A fair share: of the window budget for the peer, of that for its message; but no
- * more than is left of either, as those who came first may have been promised
- * much. Who is silent needs no more than a way to go on.
+ * A fair share: at each level the same for all who are active, of what those above it
+ * have. But no more than is left of any of these, as those who came first may have
+ * been granted much. @share: of a peer or a file; @own: what is granted of it to who
+ * asks; @below: who divide it.
  */
 static u32 choose(struct umad_rmpp_window *window, u32 budget,
-		  const struct umad_xfer_rx *rx)
+		  const struct umad_share *share, u32 own, unsigned int below)
 {
-	const struct umad_rmpp_peer *peer = rx->peer;
-	u32 others, most, left, used;
+	u32 most = budget, used = window->all.granted - own;
+	u32 left = most - min(most, used), spare = 0;
+	const struct umad_share *way[LEVELS];
+	unsigned int n = 0;
 
 	lockdep_assert_held(&window->lock);
-	if (!is_active(rx))
-		return 1;
-	most = min(budget / window->peers, budget - RESERVE(budget));
-	used = peer->granted - rx->granted;
-	others = window->granted - rx->granted;
-	left = min(most - min(most, used), budget - min(budget, others));
-	return clamp_t(u32, min(left, most / peer->active), 1,
-		       RMPP_RX_WINDOW_MAX);
+	for (; share->parent && !WARN_ON_ONCE(n == LEVELS); share = share->parent)
+		way[n++] = share;
+	while (n--) {
+		share = way[n];
+		/* It counts, if it has nothing yet. */
+		most /= share->parent->active + !share->active;
+		spare = n ? (spare + SPARE(budget)) / 2 : RESERVE(budget);
+		most = min(most, budget - spare);
+		used = share->granted - own;
+		left = min(left, most - min(most, used));
+	}
+	return clamp_t(u32, min(left, most / below), 1, RMPP_RX_WINDOW_MAX);
 }
 
 /**
@@ -172,6 +197,7 @@ void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 {
 	u32 budget = READ_ONCE(rx->agent->file->port->rx_window_budget);
 	struct umad_rmpp_window *window = window_of(rx);
+	u32 size = 1;
 
 	lockdep_assert_held(&rx->agent->file->lock);
 	/* Complete: it wants nothing, and has left. */
@@ -181,29 +207,33 @@ void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 	}
 	spin_lock(&window->lock);
 	let_age(window, now);
-	rmpp_rx_format_ack(&rx->engine, choose(window, budget, rx), ack);
+	/* Who is silent needs no more than a way to go on. */
+	if (is_active(rx))
+		size = choose(window, budget, &rx->peer->share, rx->granted,
+			      rx->peer->share.active);
+	rmpp_rx_format_ack(&rx->engine, size, ack);
 	account(window, rx);
 	spin_unlock(&window->lock);
 }
 
 /**
  * umad_rmpp_window_offer() - the window for a message that is yet to begin
- * @port: that will receive it
+ * @file: that will receive it, from a peer that it does not know yet
  * @now: the time
  *
  * Context: process; does not sleep.
  * Return: segments, at least one, RMPP_RX_WINDOW_MAX at the most.
  */
-u32 umad_rmpp_window_offer(struct umad_port *port, u64 now)
+u32 umad_rmpp_window_offer(struct umad_file *file, u64 now)
 {
-	struct umad_rmpp_window *window = &port->rmpp_window;
-	u32 budget = READ_ONCE(port->rx_window_budget);
-	u32 left;
+	struct umad_rmpp_window *window = &file->port->rmpp_window;
+	u32 budget = READ_ONCE(file->port->rx_window_budget);
+	const struct umad_share *share = &file->rmpp.share;
+	u32 size;
 
 	spin_lock(&window->lock);
 	let_age(window, now);
-	left = min(budget - min(budget, window->granted),
-		   (budget - RESERVE(budget)) / (window->peers + 1));
+	size = choose(window, budget, share, 0, share->active + 1);
 	spin_unlock(&window->lock);
-	return clamp_t(u32, left, 1, RMPP_RX_WINDOW_MAX);
+	return size;
 }

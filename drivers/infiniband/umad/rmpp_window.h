@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * How much of a port's receive queue is promised to whom: the windows of all
- * messages that the port is receiving.
+ * messages that the port is receiving. Cgroups share it, a cgroup's share its
+ * programs, a program's its files, a file's the peers that send to it, and a
+ * peer's its messages.
  */
 #ifndef UMAD_RMPP_WINDOW_H
 #define UMAD_RMPP_WINDOW_H
@@ -11,8 +13,36 @@
 #include <linux/types.h>
 
 struct rmpp_packet;
-struct umad_port;
+struct umad_file;
 struct umad_xfer_rx;
+
+/**
+ * struct umad_share - what a port has granted to messages of a cgroup, of a program,
+ *	of a file or of a peer, or to all; protected by &umad_rmpp_window.lock
+ * @parent: shares what it has been granted among its children, constant; NULL for the
+ *	port
+ * @active: children that have active messages; of a peer, such messages
+ * @granted: the sum of &umad_xfer_rx.granted of those messages
+ */
+struct umad_share {
+	struct umad_share *parent;
+	unsigned int active;
+	u32 granted;
+};
+
+/**
+ * umad_share_init() - nothing is granted
+ * @share: of who may have messages
+ * @parent: whom it is below, kept as long; NULL for the port
+ *
+ * Context: any.
+ */
+static inline void umad_share_init(struct umad_share *share, struct umad_share *parent)
+{
+	share->parent = parent;
+	share->active = 0;
+	share->granted = 0;
+}
 
 /**
  * struct umad_rmpp_window - what a port has granted
@@ -20,14 +50,12 @@ struct umad_xfer_rx;
  *	&umad_file.lock or alone, and nothing is taken inside it
  * @active: messages of which a segment has come lately, the one whose last came
  *	first foremost, &umad_xfer_rx.window_node
- * @peers: senders of those; one that sends to two files is two
- * @granted: the sum of &umad_xfer_rx.granted of @active
+ * @all: of those who have such messages
  */
 struct umad_rmpp_window {
 	spinlock_t lock; /* protects all below */
 	struct list_head active;
-	unsigned int peers;
-	u32 granted;
+	struct umad_share all;
 };
 
 void umad_rmpp_window_init(struct umad_rmpp_window *window);
@@ -35,6 +63,6 @@ void umad_rmpp_window_seen(struct umad_xfer_rx *rx, u64 now);
 void umad_rmpp_window_leave(struct umad_xfer_rx *rx);
 void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 			  u64 now);
-u32 umad_rmpp_window_offer(struct umad_port *port, u64 now);
+u32 umad_rmpp_window_offer(struct umad_file *file, u64 now);
 
 #endif /* UMAD_RMPP_WINDOW_H */

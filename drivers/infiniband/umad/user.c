@@ -52,6 +52,7 @@ static struct umad_user *find_or_add(struct umad_user *fresh,
 	if (found)
 		return user_of(found);
 	umad_turn_init(&fresh->turn, parent ? &parent->turn : &port->pace.root);
+	umad_share_init(&fresh->share, parent ? &parent->share : &port->rmpp_window.all);
 	if (parent)
 		parent->refs++;
 	return fresh;

@@ -12,6 +12,10 @@
 #include <linux/semaphore.h>
 #include <linux/types.h>
 #include "again.h"
+#include "rmpp_window.h"
+
+/* Of them above a file: its program, and the cgroup of that. */
+#define UMAD_USER_LEVELS	2
 
 struct mem_cgroup;
 struct umad_port;
@@ -28,6 +32,7 @@ struct umad_port;
  * @held_requests: of a program: requests that exist and are not expired, and unread
  *	timeout entries
  * @resolving: of a program: threads that may resolve addresses at a time
+ * @share: of the windows of messages
  * @active: how many of @refs have RMPP messages being reassembled; protected by
  *	&umad_port.users_lock
  * @reassembling: such messages
@@ -42,6 +47,7 @@ struct umad_user {
 	struct umad_turn turn;
 	atomic_t held_requests;
 	struct semaphore resolving;
+	struct umad_share share;
 	unsigned int active;
 	atomic_t reassembling;
 	atomic64_t reassembly_bytes;

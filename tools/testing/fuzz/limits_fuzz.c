@@ -114,9 +114,9 @@ bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 /* What a peer has, by the messages themselves. */
 static void check_peer(struct world *w, struct umad_rmpp_peer *peer)
 {
-	unsigned int messages = 0, transfers = 0, active = 0, granted = 0;
+	unsigned int messages = 0, transfers = 0, active = 0;
+	u32 granted = 0, i;
 	u64 bytes = 0;
-	u32 i;
 
 	for (i = 0; i < MESSAGES; i++) {
 		struct umad_xfer_rx *rx = &w->messages[i];
@@ -136,8 +136,56 @@ static void check_peer(struct world *w, struct umad_rmpp_peer *peer)
 	MUST(peer->messages == messages && messages);
 	MUST(peer->transfers == transfers);
 	MUST(peer->bytes == bytes);
-	MUST(peer->active == active);
-	MUST(peer->granted == granted);
+	MUST(peer->share.active == active);
+	MUST(peer->share.granted == granted);
+}
+
+/* What @share should be; @messages: active ones of all below it. */
+struct sum {
+	const struct umad_share *share;
+	u32 messages, active, granted;
+};
+
+#define SUMS	(1 + CGROUPS + PROGRAMS + FILES)
+
+static struct sum *sum_of(struct sum *sums, const struct umad_share *share)
+{
+	while (sums->share != share)
+		sums++;
+	return sums;
+}
+
+/* The shares of peers are in check_peer(). */
+static void check_shares(struct world *w)
+{
+	struct sum sums[SUMS] = { { &w->port.rmpp_window.all } }, *end = sums + 1, *sum;
+	const struct umad_share *share;
+	u32 i;
+
+	for (i = 0; i < CGROUPS; i++)
+		(end++)->share = &w->cgroups[i].share;
+	for (i = 0; i < PROGRAMS; i++)
+		(end++)->share = &w->programs[i].share;
+	for (i = 0; i < FILES; i++)
+		(end++)->share = &w->files[i].rmpp.share;
+	for (i = 0; i < MESSAGES; i++) {
+		if (!w->messages[i].peer || list_empty(&w->messages[i].window_node))
+			continue;
+		share = w->messages[i].peer->share.parent;
+		for (; share; share = share->parent) {
+			sum = sum_of(sums, share);
+			sum->messages++;
+			sum->granted += w->messages[i].granted;
+		}
+	}
+	for (sum = sums + 1; sum < end; sum++)
+		if (sum->messages)
+			sum_of(sums, sum->share->parent)->active++;
+	for (sum = sums; sum < end; sum++) {
+		MUST(sum->share->granted == sum->granted);
+		/* Of files the children are peers. */
+		MUST(sum >= end - FILES || sum->share->active == sum->active);
+	}
 }
 
 static void check_file(struct world *w, struct umad_file *file)
@@ -145,8 +193,8 @@ static void check_file(struct world *w, struct umad_file *file)
 	struct umad_rmpp_peer *most_transfers, *most_bytes, *peer;
 	unsigned int reassembling = 0, peers = 0, transfers = 0, first = 0;
 	u64 bytes = 0, most = 0, unasked = 0;
+	u32 active = 0, granted = 0, i;
 	struct rb_node *node;
-	u32 i;
 
 	for (i = 0; i < MESSAGES; i++) {
 		if (!w->messages[i].peer ||
@@ -161,10 +209,14 @@ static void check_file(struct world *w, struct umad_file *file)
 		peer = rb_entry(node, struct umad_rmpp_peer, node);
 		check_peer(w, peer);
 		peers++;
+		active += !!peer->share.active;
+		granted += peer->share.granted;
 		transfers = max(transfers, peer->transfers);
 		most = max(most, peer->bytes);
 		unasked += peer->bytes;
 	}
+	MUST(file->rmpp.share.active == active);
+	MUST(file->rmpp.share.granted == granted);
 	MUST(unasked <= bytes);
 	MUST(!peers == !reassembling);
 	if (!peers)
@@ -236,9 +288,8 @@ static void check(struct world *w)
 		active++;
 	}
 	MUST(active <= reassembling);
-	MUST(w->port.rmpp_window.granted == granted);
-	MUST(w->port.rmpp_window.peers <= active);
-	MUST(!w->port.rmpp_window.peers == !active);
+	MUST(w->port.rmpp_window.all.granted == granted);
+	check_shares(w);
 	/* More is promised only if the silent come back. */
 	MUST(w->aged || granted <= w->port.rx_window_budget);
 }
@@ -350,11 +401,30 @@ static void segment(struct world *w, struct umad_xfer_rx *rx,
 		leaves(rx);
 }
 
+/* Once it has been granted a window, no one has more of it than an equal part. */
+static void check_parts(struct world *w, struct umad_xfer_rx *rx, u32 granted_before)
+{
+	const struct umad_share *share = &rx->peer->share;
+	u32 divisor = 1, budget = w->port.rx_window_budget;
+
+	if (list_empty(&rx->window_node) || rx->granted <= granted_before)
+		return;
+	for (; share; share = share->parent)
+		divisor *= share->active;
+	MUST(rx->granted <= budget / divisor);
+	/* Others may have had more when they were fewer; it has not been granted any then. */
+	for (share = &rx->peer->share; share->parent; share = share->parent) {
+		divisor /= share->active;
+		MUST(share->granted <= budget / divisor);
+	}
+	MUST(w->port.rmpp_window.all.granted <= budget);
+}
+
 static void ack(struct world *w, struct umad_xfer_rx *rx)
 {
-	struct rmpp_packet packet;
-	u32 active = 0, now_active = 0;
+	u32 active = 0, now_active = 0, granted = rx->granted;
 	struct umad_xfer_rx *other;
+	struct rmpp_packet packet;
 
 	list_for_each_entry(other, &w->port.rmpp_window.active, window_node)
 		active++;
@@ -362,6 +432,7 @@ static void ack(struct world *w, struct umad_xfer_rx *rx)
 	list_for_each_entry(other, &w->port.rmpp_window.active, window_node)
 		now_active++;
 	w->aged |= now_active < active;
+	check_parts(w, rx, granted);
 	MUST(packet.seg == rx->engine.expected - 1 && packet.len > packet.seg);
 }
 
@@ -386,12 +457,17 @@ static void set_up(struct world *w, struct input *in)
 	set_param("rmpp_peer_bytes", peer_bytes);
 	set_param("rmpp_file_bytes", file_bytes);
 	set_param("rmpp_port_bytes", port_bytes);
-	for (i = 0; i < PROGRAMS; i++)
+	for (i = 0; i < CGROUPS; i++)
+		umad_share_init(&w->cgroups[i].share, &w->port.rmpp_window.all);
+	for (i = 0; i < PROGRAMS; i++) {
 		w->programs[i].parent = &w->cgroups[i % CGROUPS];
+		umad_share_init(&w->programs[i].share, &w->programs[i].parent->share);
+	}
 	for (i = 0; i < FILES; i++) {
 		w->files[i].port = &w->port;
 		w->files[i].user = &w->programs[i % PROGRAMS];
 		w->files[i].reserve = &w->reserve;
+		umad_share_init(&w->files[i].rmpp.share, &w->files[i].user->share);
 		w->agents[i].file = &w->files[i];
 		umad_rxq_init(&w->files[i].rxq, 1 << 20);
 	}
@@ -414,7 +490,7 @@ void fuzz_one(const u8 *data, size_t size)
 		} else if (byte >= 240) {
 			w->now += take_time(&in);
 		} else if (byte >= 235) {
-			umad_rmpp_window_offer(&w->port, w->now);
+			umad_rmpp_window_offer(&w->files[byte % FILES], w->now);
 			w->aged = true;
 		} else if (!rx->peer) {
 			begin(w, rx, &in);
@@ -433,5 +509,5 @@ void fuzz_one(const u8 *data, size_t size)
 		if (w->messages[i].peer)
 			leaves(&w->messages[i]);
 	check(w);
-	MUST(!w->port.rmpp_window.granted && !w->port.rmpp_window.peers);
+	MUST(!w->port.rmpp_window.all.granted && !w->port.rmpp_window.all.active);
 }
