@@ -183,6 +183,50 @@ TEST_F(peers, many_programs_do_not_take_all_transfers_of_a_port)
 	cgroup_remove(CGROUP);
 }
 
+/* The same, but each file is opened in a cgroup of its own below that one cgroup. */
+static int open_server_below(int n)
+{
+	char name[64];
+	int ret;
+
+	snprintf(name, sizeof(name), CGROUP "/%d", n);
+	ret = cgroup_make(name);
+	if (!ret)
+		ret = cgroup_enter(name);
+	return ret ? ret : open_server(n);
+}
+
+static int many_cgroups(void)
+{
+	int i, ret = umad_write_sysfs("/sys/fs/cgroup/" CGROUP "/cgroup.subtree_control",
+				      "+memory");
+
+	for (i = 1; i <= SERVERS && ret >= 0; i++)
+		ret = by_another(open_server_below, i, NULL);
+	return ret < 0 ? ret : 0;
+}
+
+static void remove_below(int n)
+{
+	char name[64];
+
+	for (; n > 0; n--) {
+		snprintf(name, sizeof(name), CGROUP "/%d", n);
+		cgroup_remove(name);
+	}
+	cgroup_remove(CGROUP);
+}
+
+/* A container may make cgroups in its own as it likes. */
+TEST_F(peers, cgroups_of_one_cgroup_do_not_take_all_transfers_of_a_port)
+{
+	cgroup_remove(CGROUP);
+	if (cgroup_make(CGROUP))
+		SKIP(return, "no memory cgroups");
+	expect_half(_metadata, self, many_cgroups);
+	remove_below(SERVERS);
+}
+
 static int open_servers_by_pid(void)
 {
 	pid_t pid = OTHERS_PID;
@@ -242,9 +286,10 @@ static int open_many_retrying(void)
 }
 
 /* Each of them has a request that is always due. */
-TEST_F_TIMEOUT(peers, many_files_do_not_delay_what_others_send_again, 120)
+static void expect_turns(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			 int (*begin)(void))
 {
-	pid_t other = begin_other(open_many_retrying, NULL);
+	pid_t other = begin_other(begin, NULL);
 	struct umad_msg msg;
 	uint64_t start;
 	int seen = 0;
@@ -267,6 +312,46 @@ TEST_F_TIMEOUT(peers, many_files_do_not_delay_what_others_send_again, 120)
 	EXPECT_EQ(5, seen);
 	EXPECT_GT(2000, now_ms() - start);
 	end_other(other);
+}
+
+TEST_F_TIMEOUT(peers, many_files_do_not_delay_what_others_send_again, 120)
+{
+	expect_turns(_metadata, self, open_many_retrying);
+}
+
+#define BELOW	1000
+
+static int open_retrying_below(int n)
+{
+	char name[64];
+	int ret;
+
+	snprintf(name, sizeof(name), CGROUP "/%d", n);
+	ret = cgroup_make(name);
+	if (!ret)
+		ret = cgroup_enter(name);
+	return ret ? ret : open_retrying(n);
+}
+
+static int many_cgroups_retrying(void)
+{
+	int i, ret = umad_write_sysfs("/sys/fs/cgroup/" CGROUP "/cgroup.subtree_control",
+				      "+memory");
+	struct rlimit limit = { BELOW + 64, BELOW + 64 };
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (i = 1; i <= BELOW && ret >= 0; i++)
+		ret = by_another(open_retrying_below, i, NULL);
+	return ret < 0 ? ret : 0;
+}
+
+TEST_F_TIMEOUT(peers, cgroups_of_one_cgroup_do_not_delay_what_others_send_again, 200)
+{
+	cgroup_remove(CGROUP);
+	if (cgroup_make(CGROUP))
+		SKIP(return, "no memory cgroups");
+	expect_turns(_metadata, self, many_cgroups_retrying);
+	remove_below(BELOW);
 }
 
 TEST_HARNESS_MAIN
