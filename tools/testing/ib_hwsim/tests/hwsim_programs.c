@@ -201,8 +201,15 @@ static int many_cgroups(void)
 	int i, ret = umad_write_sysfs("/sys/fs/cgroup/" CGROUP "/cgroup.subtree_control",
 				      "+memory");
 
-	for (i = 1; i <= SERVERS && ret >= 0; i++)
+	for (i = 1; i <= SERVERS && ret >= 0; i++) {
+		char name[64];
+
 		ret = by_another(open_server_below, i, NULL);
+		/* It is gone at once, but for the file. */
+		snprintf(name, sizeof(name), CGROUP "/%d", i);
+		if (getenv("UMAD_RMDIR"))
+			cgroup_remove(name);
+	}
 	return ret < 0 ? ret : 0;
 }
 
