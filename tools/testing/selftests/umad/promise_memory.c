@@ -420,6 +420,30 @@ static int open_servers(struct load *load)
 	return ret < 0 ? ret : 0;
 }
 
+static void below(char *name, size_t len, int i)
+{
+	snprintf(name, len, CGROUP "/%d", i);
+}
+
+/* Each of them from a cgroup of its own, in that one, as a container may make them. */
+static int open_servers_below(struct load *load)
+{
+	char name[64];
+	int i, fd, ret = umad_write_sysfs("/sys/fs/cgroup/" CGROUP "/cgroup.subtree_control",
+					  "+memory");
+
+	(void)load;
+	for (i = 0; i < FULL_FILES && ret >= 0; i++) {
+		below(name, sizeof(name), i);
+		ret = cgroup_make(name);
+		if (!ret)
+			ret = cgroup_enter(name);
+		fd = ret ? ret : umad_open(O_RDWR | O_NONBLOCK);
+		ret = fd < 0 ? fd : umad_reg_server(fd, CLASS_VENDOR1, 1 + i);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 FIXTURE(full) {
 	struct test_port port;
 	struct loader loader;
@@ -434,18 +458,26 @@ FIXTURE_SETUP(full)
 
 FIXTURE_TEARDOWN(full)
 {
+	char name[64];
+	int i;
+
 	loader_kill(&self->loader, LIMIT);
+	for (i = 0; i < FULL_FILES; i++) {
+		below(name, sizeof(name), i);
+		if (cgroup_get(name, "memory.current") >= 0)
+			cgroup_remove(name);
+	}
 	cgroup_remove(CGROUP);
 }
 
-/* What it has not been charged for is bounded, however many files it has. */
-TEST_F_TIMEOUT(full, cgroup_with_many_files_takes_no_more_than_its_reserve, 600)
+static void expect_reserve(struct __test_metadata *_metadata, FIXTURE_DATA(full) *self,
+			   load_fn open_files)
 {
 	long used, received;
 	struct umad_msg msg;
 	int i, fd;
 
-	ASSERT_EQ(0, loader_start(&self->loader, open_servers, LIMIT));
+	ASSERT_EQ(0, loader_start(&self->loader, open_files, LIMIT));
 	fd = umad_open(O_RDWR);
 	ASSERT_LE(0, fd);
 	ASSERT_LE(0, umad_reg_client(fd));
@@ -464,6 +496,17 @@ TEST_F_TIMEOUT(full, cgroup_with_many_files_takes_no_more_than_its_reserve, 600)
 	EXPECT_LT(100, received);
 	EXPECT_GE(2 * MIB, used);
 	close(fd);
+}
+
+/* What it has not been charged for is bounded, however many files it has. */
+TEST_F_TIMEOUT(full, cgroup_with_many_files_takes_no_more_than_its_reserve, 600)
+{
+	expect_reserve(_metadata, self, open_servers);
+}
+
+TEST_F_TIMEOUT(full, cgroup_with_many_below_it_takes_no_more_than_its_reserve, 600)
+{
+	expect_reserve(_metadata, self, open_servers_below);
 }
 
 TEST_HARNESS_MAIN
