@@ -5,9 +5,9 @@
  * works that are accounted to nobody. So the further attempts of a port's requests,
  * and what timeouts make its RMPP senders send, have a pace: the next comes when
  * five times as long has passed as one takes, which leaves four fifths of the port to
- * others. Cgroups take turns, each of which sends one; in a cgroup its programs do, in a
- * program its files, and in a file those whom it sends to, or one that never answers
- * would delay the others' by all that it is sent.
+ * others. Cgroups take turns, each of which sends one; in a cgroup those below it and its
+ * programs do, in a program its files, and in a file those whom it sends to, or one that
+ * never answers would delay the others' by all that it is sent.
  */
 #ifndef UMAD_AGAIN_H
 #define UMAD_AGAIN_H

@@ -73,7 +73,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	file->reserve = umad_reserve_get();
 	if (!file->reserve)
 		goto err_free;
-	file->user = umad_user_get(port, file->reserve->memcg);
+	file->user = umad_user_get(port, file->reserve);
 	if (!file->user)
 		goto err_reserve;
 

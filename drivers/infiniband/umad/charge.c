@@ -11,7 +11,8 @@
 /*
  * A container may be at its limit all the time, with memory that it could give
  * back if it were asked: page cache, above all. What it is sent meanwhile is not
- * lost if it comes to no more than this, however many files it has.
+ * lost if it comes to no more than this, however many files it has, or cgroups
+ * below it.
  */
 #define RESERVE_MAX	(256 * 1024)
 /* What is made room for at a time. */
@@ -61,6 +62,55 @@ found:
 	return reserve;
 }
 
+/* For @parent, which it keeps, the one of @memcg below it; or neither, without memory. */
+static struct umad_reserve *get_below(struct umad_reserve *parent,
+				      struct mem_cgroup *memcg)
+{
+	struct umad_reserve *fresh, *reserve = NULL;
+
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	if (!fresh)
+		goto out;
+	refcount_set(&fresh->refs, 1);
+#ifdef CONFIG_MEMCG
+	if (memcg)
+		css_get(&memcg->css);
+#endif
+	fresh->memcg = memcg;
+	fresh->parent = parent;
+	INIT_DELAYED_WORK(&fresh->refill, refill_work);
+	reserve = find_or_add(fresh);
+	if (reserve == fresh)
+		return reserve;
+	put(fresh);
+out:
+	umad_reserve_put(parent);
+	return reserve;
+}
+
+/* The cgroups from @memcg up to the root, but for it; of many the highest and @memcg. */
+static unsigned int way_up(struct mem_cgroup *memcg,
+			   struct mem_cgroup *way[UMAD_CGROUP_LEVELS])
+{
+	struct mem_cgroup *above, *next;
+	unsigned int n = 1, skip = 0;
+
+	way[0] = memcg;
+	/* None without the controller. */
+	above = memcg ? parent_mem_cgroup(memcg) : NULL;
+	for (next = above; next; next = parent_mem_cgroup(next))
+		skip++;
+	/* With the root, and @memcg. */
+	skip -= min_t(unsigned int, skip, UMAD_CGROUP_LEVELS);
+	for (; above && (next = parent_mem_cgroup(above)); above = next) {
+		if (skip)
+			skip--;
+		else
+			way[n++] = above;
+	}
+	return n;
+}
+
 /**
  * umad_reserve_get() - the reserve of the caller's cgroup
  *
@@ -69,27 +119,22 @@ found:
  */
 struct umad_reserve *umad_reserve_get(void)
 {
-	struct umad_reserve *fresh, *reserve;
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(current->mm);
+	struct mem_cgroup *way[UMAD_CGROUP_LEVELS];
+	unsigned int n = way_up(memcg, way);
+	struct umad_reserve *reserve = NULL;
 
-	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
-	if (!fresh)
-		return NULL;
-	refcount_set(&fresh->refs, 1);
-	fresh->memcg = get_mem_cgroup_from_mm(current->mm);
-	INIT_DELAYED_WORK(&fresh->refill, refill_work);
-	reserve = find_or_add(fresh);
-	if (reserve != fresh)
-		put(fresh);
+	while (n--) {
+		reserve = get_below(reserve, way[n]);
+		if (!reserve)
+			break;
+	}
+	mem_cgroup_put(memcg);
 	return reserve;
 }
 
-/**
- * umad_reserve_put() - a file does not use it any more
- * @reserve: of a file without agents and entries; consumed
- *
- * Context: process; does not sleep.
- */
-void umad_reserve_put(struct umad_reserve *reserve)
+/* True: it was the last. */
+static bool put_file(struct umad_reserve *reserve)
 {
 	bool last;
 
@@ -98,17 +143,31 @@ void umad_reserve_put(struct umad_reserve *reserve)
 	if (last)
 		hash_del(&reserve->node);
 	spin_unlock(&reserves_lock);
-	if (!last)
-		return;
-	WARN_ON_ONCE(atomic_read(&reserve->used));
-	/*
-	 * Its timer does not stay behind. But if it runs it may be reclaiming,
-	 * for as long as that takes, and close() is not to wait for that: it
-	 * has a reference. The end of the module waits for it.
-	 */
-	if (cancel_delayed_work(&reserve->refill))
+	return last;
+}
+
+/**
+ * umad_reserve_put() - a file, or a cgroup below it, does not use it any more
+ * @reserve: without agents and entries; consumed, may be NULL
+ *
+ * Context: process; does not sleep.
+ */
+void umad_reserve_put(struct umad_reserve *reserve)
+{
+	struct umad_reserve *parent;
+
+	for (; reserve && put_file(reserve); reserve = parent) {
+		parent = reserve->parent;
+		WARN_ON_ONCE(atomic_read(&reserve->used));
+		/*
+		 * Its timer does not stay behind. But if it runs it may be
+		 * reclaiming, for as long as that takes, and close() is not to wait
+		 * for that: it has a reference. The end of the module waits for it.
+		 */
+		if (cancel_delayed_work(&reserve->refill))
+			put(reserve);
 		put(reserve);
-	put(reserve);
+	}
 }
 
 /**
@@ -129,18 +188,24 @@ void umad_reserve_refill(struct umad_file *file)
 
 /*
  * Half of it is for who has had less than a part of that half: a file whose program
- * does not read would keep it from all others. False: umad_reserve_free() all the same.
+ * does not read would keep it from all others. So it is with each cgroup above, and
+ * those right below it. False: umad_reserve_free() all the same.
  */
 static bool reserve_take(struct umad_file *file, size_t size)
 {
-	struct umad_reserve *reserve = file->reserve;
-	int of_file = atomic_add_return(size, &file->reserve_used);
-	int used = atomic_add_return(size, &reserve->used);
+	int below = atomic_add_return(size, &file->reserve_used), used;
+	struct umad_reserve *reserve;
+	bool may = true;
 
-	if (used <= RESERVE_MAX / 2)
-		return true;
-	return used <= RESERVE_MAX &&
-	       of_file <= RESERVE_MAX / 2 / (int)READ_ONCE(reserve->files);
+	for (reserve = file->reserve; reserve; reserve = reserve->parent) {
+		used = atomic_add_return(size, &reserve->used);
+		if (used > RESERVE_MAX / 2 &&
+		    (used > RESERVE_MAX ||
+		     below > RESERVE_MAX / 2 / (int)READ_ONCE(reserve->files)))
+			may = false;
+		below = used;
+	}
+	return may;
 }
 
 /**
@@ -181,8 +246,11 @@ void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used)
  */
 void umad_reserve_free(struct umad_file *file, size_t used)
 {
+	struct umad_reserve *reserve;
+
 	if (!used)
 		return;
 	atomic_sub(used, &file->reserve_used);
-	atomic_sub(used, &file->reserve->used);
+	for (reserve = file->reserve; reserve; reserve = reserve->parent)
+		atomic_sub(used, &reserve->used);
 }

@@ -26,17 +26,22 @@ struct umad_charge {
 	unsigned int over_high;
 };
 
+/* Below the root; of those that lie deeper, the highest and the one of the file. */
+#define UMAD_CGROUP_LEVELS	8
+
 /**
  * struct umad_reserve - how the files of a cgroup get by while that is at its limit
  * @node: in a table by @memcg, as long as there are @files
- * @files: that have it; protected by the table's lock
+ * @parent: of the cgroup above it, constant; NULL of the root, and right below that
+ * @files: that have it, and cgroups right below; protected by the table's lock
  * @refs: one of the files, and one for @refill, queued or running
  * @memcg: the cgroup, a reference is held
  * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the files
- * @used: bytes that are charged to nobody, for the time being
+ * @used: bytes that are charged to nobody, for the time being; of those below it, too
  */
 struct umad_reserve {
 	struct hlist_node node;
+	struct umad_reserve *parent;
 	unsigned int files;
 	refcount_t refs;
 	struct mem_cgroup *memcg;

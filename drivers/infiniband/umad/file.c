@@ -89,7 +89,7 @@ void umad_file_show(struct umad_file *file, struct seq_file *s)
 	spin_unlock(&file->rxq.lock);
 
 	seq_printf(s, "pid %d comm %*pE hdr %zu agents %u outstanding %u unread %u unread_bytes %zu budget %zu\n",
-		   pid_nr(file->user->key), (int)strnlen(file->comm, sizeof(file->comm)),
+		   pid_nr(file->user->pid), (int)strnlen(file->comm, sizeof(file->comm)),
 		   file->comm, umad_file_hdr_size(file), agents, outstanding,
 		   queued, charged, budget);
 }

@@ -40,7 +40,7 @@ struct ib_mad_agent;
  * @files: open files, &umad_file.port_node
  * @users_lock: protects the next two, and &umad_user.refs and .active
  * @users: who has opened them, &struct umad_user
- * @active_users: cgroups among them that have RMPP messages being reassembled
+ * @active_users: of those without a parent, how many have RMPP messages being reassembled
  * @sm_sem: held by who has issmN open, that is the IsSM bit; others wait for it
  * @is_sm: the IsSM bit is set; protected by @active_ref: by who has it entered with @sm_sem,
  *	and when nobody is inside

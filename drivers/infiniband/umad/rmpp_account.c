@@ -19,7 +19,9 @@ static void file_begins(struct umad_file *file)
 	struct umad_port *port = file->port;
 
 	spin_lock(&port->users_lock);
-	if (!user->active++ && !user->parent->active++)
+	while (user && !user->active++)
+		user = user->parent;
+	if (!user)
 		port->active_users++;
 	spin_unlock(&port->users_lock);
 }
@@ -30,7 +32,9 @@ static void file_ends(struct umad_file *file)
 	struct umad_port *port = file->port;
 
 	spin_lock(&port->users_lock);
-	if (!--user->active && !--user->parent->active)
+	while (user && !--user->active)
+		user = user->parent;
+	if (!user)
 		port->active_users--;
 	spin_unlock(&port->users_lock);
 }

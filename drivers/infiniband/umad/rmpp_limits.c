@@ -88,23 +88,24 @@ enum lack {
 
 /*
  * A port that is full refuses who has had a share of it, but nobody else: or one
- * would keep it from all others. It is shared by cgroups, a cgroup's share by its
- * programs, and a program's by its files: but all files of a program have no more than
- * twice its share. n who begin one after another on a port that is full have at most
- * the n-th harmonic number times the limit.
+ * would keep it from all others. It is shared by cgroups, a cgroup's share by those
+ * below it and its programs, and a program's by its files: but all files of a program
+ * have no more than twice its share. n who begin one after another on a port that is
+ * full, all of one cgroup, have at most the n-th harmonic number times its share.
  */
 static bool exceeds_share(const struct umad_file *file, u64 limit, u64 of_program,
 			  u64 of_file)
 {
-	const struct umad_user *program = file->user, *cgroup = program->parent;
-	unsigned int cgroups = READ_ONCE(file->port->active_users);
-	unsigned int programs = READ_ONCE(cgroup->active);
-	unsigned int files = READ_ONCE(program->active);
-	u64 share;
+	unsigned int files = READ_ONCE(file->user->active), siblings;
+	const struct umad_user *user;
+	u64 share = limit;
 
 	/* It counts, if it has nothing yet. Others may come and go meanwhile. */
-	share = div_u64(limit, max(cgroups + !programs, 1U));
-	share = div_u64(share, max(programs + !files, 1U));
+	for (user = file->user; user; user = user->parent) {
+		siblings = user->parent ? READ_ONCE(user->parent->active) :
+					  READ_ONCE(file->port->active_users);
+		share = div_u64(share, max(siblings + !READ_ONCE(user->active), 1U));
+	}
 	if (of_program > 2 * share)
 		return true;
 	return of_file > div_u64(share, max(files + !file->rmpp.reassembling, 1U));

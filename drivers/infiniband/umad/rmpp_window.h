@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * How much of a port's receive queue is promised to whom: the windows of all
- * messages that the port is receiving. Cgroups share it, a cgroup's share its
- * programs, a program's its files, a file's the peers that send to it, and a
- * peer's its messages.
+ * messages that the port is receiving. Cgroups share it, a cgroup's share those
+ * below it and its programs, a program's its files, a file's the peers that send to
+ * it, and a peer's its messages.
  */
 #ifndef UMAD_RMPP_WINDOW_H
 #define UMAD_RMPP_WINDOW_H

@@ -27,102 +27,98 @@ static int compare(struct rb_node *node, const struct rb_node *other)
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static struct umad_user *user_alloc(struct umad_port *port, void *key)
+/* The one there is, or @fresh, which has a reference to its parent. */
+static struct umad_user *find_or_add(struct umad_user *fresh)
 {
-	struct umad_user *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+	struct umad_port *port = fresh->port;
+	struct umad_user *user = fresh;
+	struct rb_node *found;
 
-	if (user) {
-		user->port = port;
-		user->key = key;
-		sema_init(&user->resolving, RESOLVING_MAX);
-	}
+	spin_lock(&port->users_lock);
+	found = rb_find_add(&fresh->node, &port->users, compare);
+	if (found)
+		user = user_of(found);
+	user->refs++;
+	spin_unlock(&port->users_lock);
 	return user;
 }
 
-/* The one there is, or @fresh. */
-static struct umad_user *find_or_add(struct umad_user *fresh,
-				     struct umad_user *parent)
+/* For a reference to @parent one to who has @key below it; or neither, without memory. */
+static struct umad_user *get_below(struct umad_port *port, struct umad_user *parent,
+				   const void *key, struct pid *pid)
 {
-	struct umad_port *port = fresh->port;
-	struct rb_node *found;
+	struct umad_user *fresh, *user = NULL;
 
-	lockdep_assert_held(&port->users_lock);
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	if (!fresh)
+		goto out;
+	fresh->port = port;
 	fresh->parent = parent;
-	found = rb_find_add(&fresh->node, &port->users, compare);
-	if (found)
-		return user_of(found);
+	fresh->key = key;
+	/* Its number may be another's when it has ended. */
+	fresh->pid = get_pid(pid);
+	sema_init(&fresh->resolving, RESOLVING_MAX);
 	umad_turn_init(&fresh->turn, parent ? &parent->turn : &port->pace.root);
-	umad_share_init(&fresh->share, parent ? &parent->share : &port->rmpp_window.all);
-	if (parent)
-		parent->refs++;
-	return fresh;
+	umad_share_init(&fresh->share,
+			parent ? &parent->share : &port->rmpp_window.all);
+	user = find_or_add(fresh);
+	if (user == fresh)
+		return user;
+	put_pid(fresh->pid);
+	kfree(fresh);
+out:
+	umad_user_put(parent);
+	return user;
 }
 
 /**
  * umad_user_get() - the calling program, for one file more
  * @port: that the file is opened on; the file keeps it
- * @memcg: the caller's; the file keeps it
+ * @cgroup: the caller's; the file keeps it
  *
  * A file counts for who has opened it, whoever uses it then.
  * Context: process; may sleep.
  * Return: the program, or NULL without memory.
  */
-struct umad_user *umad_user_get(struct umad_port *port, struct mem_cgroup *memcg)
+struct umad_user *umad_user_get(struct umad_port *port, const struct umad_reserve *cgroup)
 {
-	struct umad_user *cgroup = user_alloc(port, memcg);
-	struct umad_user *fresh = user_alloc(port, task_tgid(current));
-	struct umad_user *parent, *user = NULL;
+	const struct umad_reserve *way[UMAD_CGROUP_LEVELS];
+	struct umad_user *user = NULL;
+	unsigned int n = 0;
 
-	if (!cgroup || !fresh)
-		goto out;
-	spin_lock(&port->users_lock);
-	parent = find_or_add(cgroup, NULL);
-	user = find_or_add(fresh, parent);
-	user->refs++;
-	spin_unlock(&port->users_lock);
-	if (parent == cgroup)
-		cgroup = NULL;
-	if (user == fresh) {
-		/* Its number may be another's when it has ended. */
-		get_pid(fresh->key);
-		fresh = NULL;
+	for (; cgroup; cgroup = cgroup->parent)
+		way[n++] = cgroup;
+	while (n--) {
+		user = get_below(port, user, way[n], NULL);
+		if (!user)
+			return NULL;
 	}
-out:
-	kfree(cgroup);
-	kfree(fresh);
-	return user;
-}
-
-/* True: it was the last. */
-static bool put_locked(struct umad_user *user)
-{
-	lockdep_assert_held(&user->port->users_lock);
-	if (--user->refs)
-		return false;
-	rb_erase(&user->node, &user->port->users);
-	return true;
+	return get_below(port, user, task_tgid(current), task_tgid(current));
 }
 
 /**
- * umad_user_put() - a file is no more
- * @user: the program, consumed; the caller keeps the port
+ * umad_user_put() - a file, or one below it, is no more
+ * @user: consumed, may be NULL; the caller keeps the port
  *
  * Context: process; does not sleep.
  */
 void umad_user_put(struct umad_user *user)
 {
-	struct umad_port *port = user->port;
-	struct umad_user *cgroup = NULL;
+	struct umad_user *parent;
+	struct umad_port *port;
 	bool last;
 
-	spin_lock(&port->users_lock);
-	last = put_locked(user);
-	if (last && put_locked(user->parent))
-		cgroup = user->parent;
-	spin_unlock(&port->users_lock);
-	kfree(cgroup);
-	if (!last)
-		return;
-	put_pid(user->key);
-	kfree(user);
+	for (; user; user = parent) {
+		port = user->port;
+		spin_lock(&port->users_lock);
+		last = !--user->refs;
+		if (last)
+			rb_erase(&user->node, &port->users);
+		spin_unlock(&port->users_lock);
+		if (!last)
+			return;
+		parent = user->parent;
+		put_pid(user->pid);
+		kfree(user);
+	}
 }

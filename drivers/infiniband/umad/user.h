@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Who has a port open. What files have to share with each other is dealt out at three
- * levels: cgroups, programs of a cgroup, files of a program. So however many files a
- * program opens, or programs a cgroup runs, others have theirs.
+ * Who has a port open. What files have to share with each other is dealt out among
+ * cgroups, in a cgroup among those below it and its programs, and in a program among its
+ * files. So however many files a program opens, or programs and further cgroups a cgroup
+ * has, others have theirs.
  */
 #ifndef UMAD_USER_H
 #define UMAD_USER_H
@@ -12,22 +13,23 @@
 #include <linux/semaphore.h>
 #include <linux/types.h>
 #include "again.h"
+#include "charge.h"
 #include "rmpp_window.h"
 
-/* Of them above a file: its program, and the cgroup of that. */
-#define UMAD_USER_LEVELS	2
+/* Of them above a file: its program, and cgroups. */
+#define UMAD_USER_LEVELS	(1 + UMAD_CGROUP_LEVELS)
 
-struct mem_cgroup;
+struct pid;
 struct umad_port;
 
 /**
- * struct umad_user - a cgroup that has files of a port open, or a program of it
+ * struct umad_user - a cgroup that has files of a port open, or a program
  * @node: in &umad_port.users
  * @port: kept by its files
- * @parent: of a program: its cgroup; of a cgroup: NULL
- * @key: &struct mem_cgroup, kept by the reserve of its files; or &struct pid of the
- *	thread group that has opened them, with a reference
- * @refs: programs, or files; protected by &umad_port.users_lock
+ * @parent: the cgroup that it is below, or NULL, constant
+ * @key: of a cgroup, its &struct umad_reserve, kept by its files; of a program @pid
+ * @pid: of the thread group that has opened them, a reference is held; else NULL
+ * @refs: those below it, or files; protected by &umad_port.users_lock
  * @turn: those below it that have something to send again
  * @held_requests: of a program: requests that exist and are not expired, and unread
  *	timeout entries
@@ -42,7 +44,8 @@ struct umad_user {
 	struct rb_node node;
 	struct umad_port *port;
 	struct umad_user *parent;
-	void *key;
+	const void *key;
+	struct pid *pid;
 	unsigned int refs;
 	struct umad_turn turn;
 	atomic_t held_requests;
@@ -53,7 +56,7 @@ struct umad_user {
 	atomic64_t reassembly_bytes;
 };
 
-struct umad_user *umad_user_get(struct umad_port *port, struct mem_cgroup *memcg);
+struct umad_user *umad_user_get(struct umad_port *port, const struct umad_reserve *cgroup);
 void umad_user_put(struct umad_user *user);
 
 #endif /* UMAD_USER_H */

@@ -25,8 +25,8 @@
 #include "user.h"
 
 #define FILES		5
-#define PROGRAMS	3
-#define CGROUPS		2
+#define PROGRAMS	4
+#define CGROUPS		3
 #define MESSAGES	20
 #define REQUESTS	4
 #define NODES		5
@@ -34,8 +34,8 @@
 /**
  * struct world - a port, its files, and messages for them
  * @port: the port
- * @cgroups: who has opened files, the first by two programs
- * @programs: of them; the first two have two files each
+ * @cgroups: who has opened files, the first by two programs; the last is below it
+ * @programs: of them; the first has two files
  * @reserve: of no use here
  * @files: on it
  * @agents: one for each file
@@ -258,6 +258,9 @@ static bool check_cgroup(struct world *w, struct umad_user *cgroup)
 	for (i = 0; i < PROGRAMS; i++)
 		if (w->programs[i].parent == cgroup)
 			active += check_program(w, &w->programs[i]);
+	for (i = 0; i < CGROUPS; i++)
+		if (w->cgroups[i].parent == cgroup)
+			active += check_cgroup(w, &w->cgroups[i]);
 	MUST(cgroup->active == active);
 	return active;
 }
@@ -275,7 +278,8 @@ static void check(struct world *w)
 		bytes += w->files[i].rmpp.reassembly_bytes;
 	}
 	for (i = 0; i < CGROUPS; i++)
-		cgroups += check_cgroup(w, &w->cgroups[i]);
+		if (!w->cgroups[i].parent)
+			cgroups += check_cgroup(w, &w->cgroups[i]);
 	MUST(w->port.active_users == cgroups);
 	MUST((unsigned int)atomic_read(&w->port.rmpp_reassembling) == reassembling);
 	MUST((u64)atomic64_read(&w->port.rmpp_reassembly_bytes) == bytes);
@@ -299,8 +303,11 @@ static bool has_share(const struct umad_file *file, u64 limit, u64 of_program,
 		      u64 of_file)
 {
 	const struct umad_user *program = file->user;
-	u64 share = limit / file->port->active_users / program->parent->active;
+	const struct umad_user *cgroup = program->parent;
+	u64 share = limit / file->port->active_users / cgroup->active;
 
+	if (cgroup->parent)
+		share /= cgroup->parent->active;
 	return of_program <= 2 * share && of_file <= share / program->active;
 }
 
@@ -459,6 +466,8 @@ static void set_up(struct world *w, struct input *in)
 	set_param("rmpp_port_bytes", port_bytes);
 	for (i = 0; i < CGROUPS; i++)
 		umad_share_init(&w->cgroups[i].share, &w->port.rmpp_window.all);
+	w->cgroups[CGROUPS - 1].parent = &w->cgroups[0];
+	w->cgroups[CGROUPS - 1].share.parent = &w->cgroups[0].share;
 	for (i = 0; i < PROGRAMS; i++) {
 		w->programs[i].parent = &w->cgroups[i % CGROUPS];
 		umad_share_init(&w->programs[i].share, &w->programs[i].parent->share);
