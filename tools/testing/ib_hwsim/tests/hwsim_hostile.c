@@ -2,6 +2,37 @@
 /* What one node does by having many addresses, or another's, or by being quick. */
 #include "hwsim_peers.h"
 
+#define ROUNDS	12
+#define ROUND	250	/* ms */
+
+static int own_gid(uint8_t *gid)
+{
+	unsigned int part;
+	char text[64];
+	int i;
+
+	if (hwsim_sysfs(DEVICE, 1, "gids/0", text, sizeof(text)))
+		return -ENOENT;
+	for (i = 0; i < 8; i++) {
+		if (sscanf(text + 5 * i, "%4x", &part) != 1)
+			return -EINVAL;
+		gid[2 * i] = part >> 8;
+		gid[2 * i + 1] = part;
+	}
+	return 0;
+}
+
+/* From now on the peers send with a GRH, from that GID. */
+static int use_gid(FIXTURE_DATA(peers) *self, uint8_t last)
+{
+	self->grh[0] = 0x60;
+	self->grh[6] = 0x1b;
+	self->grh[7] = 64;
+	memset(self->grh + 8, 0xbb, 16);
+	self->grh[23] = last;
+	return own_gid(self->grh + 24);
+}
+
 static int data(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t tid, uint32_t seg,
 		uint32_t segs)
 {
@@ -90,6 +121,99 @@ TEST_F(peers, others_messages_do_not_make_one_be_delivered_twice)
 TEST_F(peers, others_messages_do_not_make_the_last_segment_be_ignored)
 {
 	repeat_after_others(_metadata, self, 2);
+}
+
+/* Another node sends messages of one segment; how many are acknowledged, and all. */
+static int try_message(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t tid)
+{
+	drain(self);
+	if (data(self, peer, tid, 1, 1))
+		return 0;
+	return answer_to(self, tid, 200) == RMPP_ACK;
+}
+
+/*
+ * One LID with four GIDs, a segment of each of its messages every 250 ms: with the
+ * defaults 1,024 messages, and 4,096 packets a second; 1 s may pass between two, too.
+ */
+static void four_gids(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+		      int of_gid)
+{
+	long transfers = rmpp_param_set("rmpp_file_transfers", 4 * of_gid);
+	long of_peer = rmpp_param_set("rmpp_peer_transfers", of_gid);
+	int i, round, ok = 0;
+
+	for (round = 0; round < ROUNDS; round++) {
+		for (i = 0; i < 4 * of_gid; i++) {
+			if (i % of_gid == 0)
+				ASSERT_EQ(0, use_gid(self, 1 + i / of_gid));
+			ASSERT_EQ(0, data(self, 9, 1000 + i, 1 + round, 1000));
+			if (i % 8 == 7)
+				see(self, 1);
+			if (i % 8 == 7)
+				drain(self);
+		}
+		self->grh[0] = 0;
+		ok += try_message(self, 0, 77 + round);
+		sleep_ms(ROUND);
+		drain(self);
+	}
+	if (transfers >= 0)
+		rmpp_param_set("rmpp_file_transfers", transfers);
+	if (of_peer >= 0)
+		rmpp_param_set("rmpp_peer_transfers", of_peer);
+	TH_LOG("%d of %d messages of another node", ok, ROUNDS);
+	EXPECT_EQ(ROUNDS, ok);
+}
+
+TEST_F(peers, node_with_four_GIDs_does_not_take_all_transfers)
+{
+	four_gids(_metadata, self, 16);
+}
+
+/* The defaults. */
+TEST_F_TIMEOUT(peers, node_with_four_GIDs_does_not_take_all_1024_transfers, 60)
+{
+	four_gids(_metadata, self, 256);
+}
+
+/* On another LID with the GID of the one who is to be kept out; on RoCE any can. */
+TEST_F(peers, node_that_forges_anothers_GID_does_not_keep_it_out)
+{
+	int i, ok;
+
+	ASSERT_EQ(0, use_gid(self, 1));
+	for (i = 0; i < 256; i++) {
+		ASSERT_EQ(0, data(self, 9, 1000 + i, 1, 1000));
+		if (i % 8 == 7)
+			see(self, 1);
+	}
+	ok = try_message(self, 0, 77);
+	TH_LOG("seen %d", ok);
+	EXPECT_EQ(1, ok);
+}
+
+#define MANY	400
+
+/* A window is shared by the nodes that send; who has many addresses is many. */
+TEST_F(peers, many_GIDs_do_not_take_the_windows_of_others)
+{
+	uint64_t start = now_ms();
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		ASSERT_EQ(0, use_gid(self, i));
+		self->grh[22] = i >> 8;
+		ASSERT_EQ(0, data(self, 9, 1000 + i, 1, 1000));
+		if (i % 16 == 15)
+			see(self, 1);
+	}
+	self->grh[0] = 0;
+	ASSERT_EQ(0, data(self, 0, 77, 1, 1000));
+	ASSERT_EQ(RMPP_ACK, answer_to(self, 77, SOON));
+	TH_LOG("window %u, after %llu ms", self->pkt.len - self->pkt.seg,
+	       (unsigned long long)(now_ms() - start));
+	EXPECT_LE(16, self->pkt.len - self->pkt.seg);
 }
 
 TEST_HARNESS_MAIN
