@@ -177,6 +177,32 @@ TEST_F_TIMEOUT(peers, node_with_four_GIDs_does_not_take_all_1024_transfers, 60)
 	four_gids(_metadata, self, 256);
 }
 
+/* First segments alone, of which nobody knows whether their sender hears the ACKs. */
+TEST_F(peers, first_segments_alone_do_not_keep_others_out)
+{
+	long transfers = rmpp_param_set("rmpp_file_transfers", 64);
+	long of_peer = rmpp_param_set("rmpp_peer_transfers", 16);
+	int i, round, ok = 0;
+
+	for (round = 0; round < ROUNDS; round++) {
+		for (i = 0; i < 64; i++) {
+			ASSERT_EQ(0, data(self, 9 + i / 4, 1000 + 64 * round + i, 1,
+					  1000));
+			if (i % 8 == 7)
+				see(self, 1);
+		}
+		ok += try_message(self, 0, 77 + round);
+		sleep_ms(ROUND);
+		drain(self);
+	}
+	if (transfers >= 0)
+		rmpp_param_set("rmpp_file_transfers", transfers);
+	if (of_peer >= 0)
+		rmpp_param_set("rmpp_peer_transfers", of_peer);
+	TH_LOG("%d of %d messages of another node", ok, ROUNDS);
+	EXPECT_EQ(ROUNDS, ok);
+}
+
 /* On another LID with the GID of the one who is to be kept out; on RoCE any can. */
 TEST_F(peers, node_that_forges_anothers_GID_does_not_keep_it_out)
 {
