@@ -242,4 +242,85 @@ TEST_F(peers, many_GIDs_do_not_take_the_windows_of_others)
 	EXPECT_LE(16, self->pkt.len - self->pkt.seg);
 }
 
+/* An answer of one segment to a peer, on its n-th GID if @n is not 0. */
+static int answer(FIXTURE_DATA(peers) *self, uint16_t peer, uint32_t tid, uint32_t n,
+		  uint32_t retries)
+{
+	struct ib_user_mad_hdr *hdr;
+
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+		      METHOD_TABLE | METHOD_RESP, tid, SEG, tid);
+	hdr = rmpp_user_hdr(&self->msg);
+	hdr->lid = htobe16(PEER + peer);
+	hdr->grh_present = !!n;
+	hdr->gid_index = 0;
+	memset(hdr->gid, 0xbb, 16);
+	memcpy(hdr->gid + 12, &n, 4);
+	hdr->retries = retries;
+	return rmpp_msg_write(self->fd, &self->msg) < 0 ? -EIO : 0;
+}
+
+static int ms_to_frame(FIXTURE_DATA(peers) *self, uint16_t peer, int wait_ms)
+{
+	uint64_t start = now_ms();
+
+	while (now_ms() - start < wait_ms) {
+		if (see(self, 100) >= 0 && self->seen.dlid == PEER + peer)
+			return now_ms() - start;
+	}
+	return -ETIME;
+}
+
+static int unacked(int dflt)
+{
+	const char *text = getenv("UMAD_UNACKED");
+
+	return text ? atoi(text) : dflt;
+}
+
+/*
+ * A node of one LID asks with many GIDs, and acknowledges nothing of what it is
+ * answered. Another one's answer is lost once.
+ */
+static void others_are_sent_again(struct __test_metadata *_metadata,
+				  FIXTURE_DATA(peers) *self, bool gids, int n)
+{
+	int i, ms;
+
+	for (i = 0; i < n; i++) {
+		ASSERT_EQ(0, answer(self, 0, 1 + i, gids ? i + 1 : 0, 3));
+		drain(self);
+	}
+	for (i = 0; i < 40; i++) {
+		sleep_ms(5);
+		drain(self);
+	}
+	ASSERT_EQ(0, answer(self, 1, 1, 0, 3));
+	ms = ms_to_frame(self, 1, SOON);
+	TH_LOG("first after %d ms, raw_overflow %ld", ms,
+	       hwsim_counter(DEVICE, 1, "raw_overflow"));
+	ASSERT_LE(0, ms);
+	ms = ms_to_frame(self, 1, 15000);
+	TH_LOG("%d answers, %s: sent again after %d ms, type %u status %u", n,
+	       gids ? "as many GIDs" : "no GID", ms, self->pkt.type, self->pkt.status);
+	EXPECT_LE(50, ms);
+	EXPECT_GE(400, ms);
+	EXPECT_EQ(RMPP_DATA, self->pkt.type);
+}
+
+TEST_F_TIMEOUT(peers, who_acknowledges_nothing_by_one_address, 60)
+{
+	others_are_sent_again(_metadata, self, false, unacked(3000));
+}
+
+TEST_F_TIMEOUT(peers, who_acknowledges_nothing_by_many_GIDs, 60)
+{
+	others_are_sent_again(_metadata, self, true, unacked(3000));
+}
+
+TEST_F_TIMEOUT(peers, who_acknowledges_nothing_by_very_many_GIDs, 120)
+{
+	others_are_sent_again(_metadata, self, true, 2 * unacked(3000));
+}
+
 TEST_HARNESS_MAIN
