@@ -323,4 +323,78 @@ TEST_F_TIMEOUT(peers, who_acknowledges_nothing_by_very_many_GIDs, 120)
 	others_are_sent_again(_metadata, self, true, 2 * unacked(3000));
 }
 
+/*
+ * A send fails in the device: the request has arrived and been acknowledged, and will be
+ * answered. In-tree the same ACK may fail without harm.
+ */
+static void turn_around_fails(struct __test_metadata *_metadata,
+			      FIXTURE_DATA(peers) *self, uint32_t timeout, bool plain)
+{
+	const struct rmpp_pkt none = {};
+	const struct rmpp_pkt whole = {
+		1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST, 0, 1, RMPP_PAYLOAD
+	};
+	uint64_t tid;
+	int ret;
+
+	ASSERT_EQ(0, request(self, 2 * SEG, timeout, &tid));
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_EQ(2, self->pkt.seg);
+	ASSERT_EQ(0, set_fail("send_wc", "nth 1"));
+	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+	ret = see(self, 1000);
+	TH_LOG("seen %d seg %u", ret, self->pkt.seg);
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE | METHOD_RESP, tid,
+			    plain ? &none : &whole));
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+}
+
+TEST_F(peers, turn_around_ACK_that_fails_does_not_lose_a_plain_answer)
+{
+	turn_around_fails(_metadata, self, 10000, true);
+}
+
+TEST_F(peers, turn_around_ACK_that_fails_does_not_lose_an_answer)
+{
+	turn_around_fails(_metadata, self, 10000, false);
+}
+
+TEST_F(peers, turn_around_ACK_that_fails_does_not_lose_an_answer_forever)
+{
+	turn_around_fails(_metadata, self, -1, false);
+}
+
+/*
+ * The request has left, and a stray packet has used up what ib_core waits with. The copy
+ * that is to take its place fails in the device: the answer is on its way all the same.
+ */
+TEST_F(peers, copy_that_fails_does_not_end_the_request)
+{
+	const struct rmpp_pkt stray = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 0, 1 };
+	static const struct rmpp_pkt plain;
+	struct umad_msg msg, got;
+	uint64_t tid, start;
+	int ret;
+
+	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE, 77);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = 10000;
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
+	ASSERT_LE(0, see(self, SOON));
+	tid = be64toh(frame_mad(&self->seen)->tid);
+	ASSERT_EQ(0, set_fail("send_wc", "nth 1"));
+	start = now_ms();
+	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &stray));
+	ret = see(self, 1000);
+	TH_LOG("sent again: %d", ret);
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &plain));
+	ret = msg_read_len(self->fd, &got, MSG_LEN, SOON);
+	TH_LOG("read %d, status %u, after %llu ms", ret, got.hdr.status,
+	       (unsigned long long)(now_ms() - start));
+	EXPECT_EQ(MSG_LEN, ret);
+	EXPECT_EQ(0, got.hdr.status);
+}
+
 TEST_HARNESS_MAIN
