@@ -323,6 +323,67 @@ TEST_F_TIMEOUT(peers, who_acknowledges_nothing_by_very_many_GIDs, 120)
 	others_are_sent_again(_metadata, self, true, 2 * unacked(3000));
 }
 
+#define BURST	100
+
+static long unreclaimable_kib(void)
+{
+	char line[128];
+	FILE *file = fopen("/proc/meminfo", "re");
+	long kib = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "SUnreclaim: %ld", &kib);
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+/*
+ * A server has BURST answers of 70 segments for a node, which acknowledges the first
+ * segments of all at once. What the server then sends to others waits for how many?
+ */
+TEST_F_TIMEOUT(peers, burst_of_ACKs_does_not_fill_the_send_queue, 60)
+{
+	struct ib_user_mad_hdr *hdr;
+	long before, frames, kib;
+	struct umad_msg msg;
+	uint32_t i;
+
+	for (i = 0; i < BURST; i++) {
+		rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+			      METHOD_TABLE | METHOD_RESP, 1 + i, 70 * SEG, i);
+		hdr = rmpp_user_hdr(&self->msg);
+		hdr->grh_present = 0;
+		hdr->retries = 100;
+		ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+		ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	}
+	drain(self);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	before = hwsim_counter(DEVICE, 1, "tx_packets");
+	kib = unreclaimable_kib();
+	for (i = 0; i < BURST; i++) {
+		const struct rmpp_pkt ack = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 1, 70 };
+
+		ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, 1 + i, &ack));
+		drain(self);
+	}
+	sleep_ms(WHILE);
+	TH_LOG("%ld KiB of slabs more", unreclaimable_kib() - kib);
+	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, 9999);
+	msg.hdr.grh_present = 0;
+	msg.hdr.lid = htobe16(PEER + 1);
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	ASSERT_LE(0, ms_to_frame(self, 1, SOON));
+	frames = hwsim_counter(DEVICE, 1, "tx_packets") - before;
+	TH_LOG("%ld frames before it, at the most", frames);
+	/* In-tree it is one of each. */
+	EXPECT_GE(10 * BURST, frames);
+	while (see(self, WHILE) >= 0)
+		;
+}
+
 /*
  * A send fails in the device: the request has arrived and been acknowledged, and will be
  * answered. In-tree the same ACK may fail without harm.
