@@ -323,6 +323,21 @@ TEST_F_TIMEOUT(peers, who_acknowledges_nothing_by_very_many_GIDs, 120)
 	others_are_sent_again(_metadata, self, true, 2 * unacked(3000));
 }
 
+/* From an address that may be another's: whoever has that gets the answers. */
+TEST_F_TIMEOUT(peers, two_packets_are_not_answered_by_many, 90)
+{
+	uint64_t start = now_ms();
+	int n = 0;
+
+	ASSERT_EQ(0, data(self, 0, 77, 1, 1000));
+	sleep_ms(20);
+	ASSERT_EQ(0, data(self, 0, 77, 2, 1000));
+	while (now_ms() - start < 45000)
+		n += see(self, 1000) >= 0;
+	TH_LOG("%d answers", n);
+	EXPECT_GE(4, n);
+}
+
 #define BURST	100
 
 static long unreclaimable_kib(void)
