@@ -242,6 +242,36 @@ TEST_F(peers, many_GIDs_do_not_take_the_windows_of_others)
 	EXPECT_LE(16, self->pkt.len - self->pkt.seg);
 }
 
+/* It has been received and not read yet, for its reader is busy; another one's MAD comes. */
+TEST_F(peers, long_message_of_one_does_not_drop_a_MAD_of_another)
+{
+	long budget = rmpp_param_set("recv_budget", 65536);
+	static const struct rmpp_pkt plain;
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
+		.method = METHOD_TABLE,
+	};
+	uint32_t seg;
+	int n;
+
+	close(self->fd);
+	self->fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, rmpp_register(self->fd, &agent));
+	if (budget >= 0)
+		rmpp_param_set("recv_budget", budget);
+	for (seg = 1; seg <= 400; seg++) {
+		ASSERT_EQ(0, data(self, 9, 76, seg, 400));
+		if (seg == 1 || seg % 16 == 0)
+			answer_to(self, 76, 100);
+	}
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, 77, &plain));
+	sleep_ms(WHILE);
+	n = delivered(self, 77);
+	TH_LOG("%d delivered", n);
+	EXPECT_EQ(1, n);
+}
+
 /* An answer of one segment to a peer, on its n-th GID if @n is not 0. */
 static int answer(FIXTURE_DATA(peers) *self, uint16_t peer, uint32_t tid, uint32_t n,
 		  uint32_t retries)
