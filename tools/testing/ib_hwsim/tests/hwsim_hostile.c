@@ -333,7 +333,7 @@ static void others_are_sent_again(struct __test_metadata *_metadata,
 	ms = ms_to_frame(self, 1, 15000);
 	TH_LOG("%d answers, %s: sent again after %d ms, type %u status %u", n,
 	       gids ? "as many GIDs" : "no GID", ms, self->pkt.type, self->pkt.status);
-	EXPECT_LE(50, ms);
+	EXPECT_LE(20, ms);
 	EXPECT_GE(400, ms);
 	EXPECT_EQ(RMPP_DATA, self->pkt.type);
 }
