@@ -6,6 +6,7 @@
 #include <linux/bug.h>
 #include <linux/limits.h>
 #include "file.h"
+#include "rmpp_memo.h"
 
 /**
  * umad_rmpp_set_timer() - when an engine wants to be called
@@ -38,6 +39,7 @@ void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *program)
 	rmpp->dests = RB_ROOT;
 	INIT_LIST_HEAD(&rmpp->unresolved);
 	INIT_LIST_HEAD(&rmpp->lingering);
+	umad_rmpp_memo_init(&rmpp->memos);
 }
 
 /**
@@ -48,7 +50,7 @@ void umad_rmpp_destroy(struct umad_rmpp *rmpp)
 {
 	WARN_ON_ONCE(rmpp->reassembling || !RB_EMPTY_ROOT(&rmpp->peers) ||
 		     !RB_EMPTY_ROOT(&rmpp->receivers) ||
-		     rmpp->lingering_count || rmpp->resolving ||
+		     rmpp->lingering_count || rmpp->memos.count || rmpp->resolving ||
 		     atomic_read(&rmpp->rejects) ||
 		     rmpp->sending_bytes || !RB_EMPTY_ROOT(&rmpp->dests));
 }

@@ -13,12 +13,31 @@
 #include <rdma/ib_user_mad.h>
 #include "rmpp_window.h"
 #include "rmpp_wire.h"
+#include "timer.h"
 
 struct umad_file;
-struct umad_timer;
 
 /* Bytes of the longest headers before a segment's data. */
 #define UMAD_RMPP_HDR_MAX	64
+
+/**
+ * struct umad_rmpp_memos - the complete messages that a file remembers, protected by
+ *	&umad_file.lock
+ * @by_key: struct umad_rmpp_memo
+ * @oldest: the same, the one that will be forgotten first foremost, or nearly so
+ * @peers: struct umad_rmpp_memo_peer, who has sent them
+ * @by_count: the same, who has most first
+ * @timer: when the first of @oldest is to be forgotten
+ * @count: how many there are
+ */
+struct umad_rmpp_memos {
+	struct rb_root by_key;
+	struct list_head oldest;
+	struct rb_root peers;
+	struct rb_root_cached by_count;
+	struct umad_timer timer;
+	unsigned int count;
+};
 
 /**
  * struct umad_rmpp - what a file has of RMPP, protected by &umad_file.lock
@@ -30,6 +49,7 @@ struct umad_timer;
  * @resolving: works of messages under way, each for an address
  * @rejects: answers under way to packets that belong to no message; no lock
  * @lingering: complete ones, the one that has been for longest first
+ * @memos: of those before them, what is needed to answer
  * @reassembly_bytes: memory of messages that are being reassembled
  * @reassembling: how many those are
  * @share: of the windows, among the files of the program
@@ -46,6 +66,7 @@ struct umad_rmpp {
 	unsigned int resolving;
 	atomic_t rejects;
 	struct list_head lingering;
+	struct umad_rmpp_memos memos;
 	u64 reassembly_bytes;
 	unsigned int reassembling;
 	struct umad_share share;

@@ -19,21 +19,16 @@
 #include "rmpp_control.h"
 #include "rmpp_limits.h"
 #include "rmpp_match.h"
+#include "rmpp_memo.h"
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "rmpp_table.h"
 
-static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
-				     const struct ib_mad_recv_wc *rwc,
-				     const struct umad_rmpp_key *key)
+static struct umad_rmpp_rx_entry *entry_alloc(struct umad_file *file)
 {
-	struct umad_file *file = agent->file;
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	struct umad_rmpp_rx_entry *entry;
-	struct umad_xfer_rx *rx;
-	int ret = -ENOMEM;
 
-	rx = kzalloc(sizeof(*rx), UMAD_GFP_HANDLER);
 	entry = kzalloc(sizeof(*entry), UMAD_GFP_HANDLER);
 	if (entry) {
 		/* Whatever becomes of it, it is given back this way. */
@@ -41,12 +36,35 @@ static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 		entry->rx_entry.body = umad_pagebuf_alloc(UMAD_GFP_HANDLER);
 	}
 	umad_charge_end(&charge);
-	if (!rx || !entry || !entry->rx_entry.body)
-		goto err;
+	if (entry && !entry->rx_entry.body) {
+		umad_rmpp_rx_entry_release(&entry->rx_entry);
+		return NULL;
+	}
+	return entry;
+}
+
+/* With what read() will return, if it is not complete. */
+static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
+				     const struct ib_mad_recv_wc *rwc,
+				     const struct umad_rmpp_key *key, bool complete)
+{
+	struct umad_file *file = agent->file;
+	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
+	struct umad_xfer_rx *rx;
+	int ret = -ENOMEM;
+
+	rx = kzalloc(sizeof(*rx), UMAD_GFP_HANDLER);
+	umad_charge_end(&charge);
+	if (!rx)
+		return ERR_PTR(ret);
+	if (!complete) {
+		rx->entry = entry_alloc(file);
+		if (!rx->entry)
+			goto err;
+	}
 
 	rx->key = *key;
 	rx->agent = agent;
-	rx->entry = entry;
 	refcount_set(&rx->refs, 1);
 	INIT_LIST_HEAD(&rx->linger_node);
 	INIT_LIST_HEAD(&rx->peer_node);
@@ -58,9 +76,9 @@ static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 	umad_addr_from_hdr(&rx->to, &rx->from);
 	return rx;
 err:
+	if (rx->entry)
+		umad_rmpp_rx_entry_release(&rx->entry->rx_entry);
 	kfree(rx);
-	if (entry)
-		umad_rmpp_rx_entry_release(&entry->rx_entry);
 	return ERR_PTR(ret);
 }
 
@@ -78,10 +96,21 @@ static void rx_setup(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
 	rmpp_rx_init(&rx->engine, &layout, umad_rmpp_max_message(), window,
 		     ktime_get_ns());
 	rx->engine.asked_for = rx->asked_for;
-	memcpy(rx->entry->head, mad, layout.hdr);
+	if (rx->entry)
+		memcpy(rx->entry->head, mad, layout.hdr);
 	memcpy(rx->head, mad, layout.hdr);
 	/* ACK, STOP and ABORT go the other way (IBA 13.6.2). */
 	head->method ^= IB_MGMT_METHOD_RESP;
+}
+
+static void rx_insert(struct umad_xfer_rx *rx)
+{
+	struct umad_agent *agent = rx->agent;
+
+	lockdep_assert_held(&agent->file->lock);
+	umad_rmpp_table_insert(&agent->file->rmpp, rx);
+	rx->listed = true;
+	list_add_tail(&rx->agent_node, &agent->receivers);
 }
 
 /* Into the table, unless a bound or the agent's end forbids it. */
@@ -118,11 +147,9 @@ static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
 	ret = -ENOSPC;
 	if (!umad_rmpp_may_begin(rx, ktime_get_ns(), &victim))
 		goto err_peer;
-	rx_setup(rx, rwc);
-	umad_rmpp_table_insert(&file->rmpp, rx);
 	ret = 0;
-	rx->listed = true;
-	list_add_tail(&rx->agent_node, &agent->receivers);
+	rx_setup(rx, rwc);
+	rx_insert(rx);
 	umad_rmpp_count(rx);
 	/* For the caller. */
 	umad_xfer_rx_get(rx);
@@ -193,7 +220,7 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 		return NULL;
 	}
 
-	rx = rx_alloc(agent, rwc, key);
+	rx = rx_alloc(agent, rwc, key, false);
 	if (IS_ERR(rx)) {
 		count_lost(agent, PTR_ERR(rx));
 		return NULL;
@@ -218,4 +245,57 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 				 IB_MGMT_RMPP_STATUS_RESX);
 	}
 	return NULL;
+}
+
+/* What is remembered of it into the table, if it still is. False: it is not. */
+static bool rx_relist(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
+		      struct umad_xfer_rx **oldest)
+{
+	struct umad_file *file = rx->agent->file;
+	struct umad_rmpp_memo *memo;
+
+	lockdep_assert_held(&file->lock);
+	memo = umad_rmpp_memo_find(file, &rx->key, ktime_get_ns());
+	if (!memo || rx->agent->dying || umad_rmpp_table_find(&file->rmpp, &rx->key))
+		return false;
+	rx_setup(rx, rwc);
+	rmpp_rx_restore(&rx->engine, memo->last, memo->window_last, memo->repwin,
+			memo->until);
+	rx->was_asked = memo->was_asked;
+	umad_rmpp_memo_remove(file, memo);
+	rx_insert(rx);
+	*oldest = umad_xfer_rx_linger(rx);
+	umad_rmpp_set_timer(file, &rx->timer, rmpp_rx_deadline(&rx->engine));
+	return true;
+}
+
+/**
+ * umad_xfer_rx_recall() - a complete message that is remembered lingers again
+ * @agent: that it was for
+ * @rwc: a packet of it
+ * @key: of the message
+ * @ops: for its timer
+ *
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
+ */
+void umad_xfer_rx_recall(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+			 const struct umad_rmpp_key *key, const struct umad_timer_ops *ops)
+{
+	struct umad_file *file = agent->file;
+	struct umad_xfer_rx *rx, *oldest = NULL;
+	bool listed;
+
+	rx = rx_alloc(agent, rwc, key, true);
+	if (IS_ERR(rx)) {
+		count_lost(agent, PTR_ERR(rx));
+		return;
+	}
+	umad_timer_init(&rx->timer, ops);
+	spin_lock(&file->lock);
+	listed = rx_relist(rx, rwc, &oldest);
+	spin_unlock(&file->lock);
+	if (!listed)
+		umad_xfer_rx_put(rx);
+	if (oldest)
+		umad_xfer_rx_put_lingering(oldest);
 }

@@ -14,6 +14,7 @@
 #include "rmpp_account.h"
 #include "rmpp_addr.h"
 #include "rmpp_control.h"
+#include "rmpp_memo.h"
 #include "rmpp_table.h"
 
 /*
@@ -22,6 +23,11 @@
  * that is what makes senders mend it.
  */
 #define ACKS_POSTED_MAX		4
+/*
+ * Complete messages of a file that linger: each has an address handle, of which a
+ * device may have few. Of more a memo is left.
+ */
+#define LINGERING_MAX		1024
 
 /**
  * umad_xfer_rx_uncharge_all() - take a message off the accounts: it is whole, or will not be
@@ -61,6 +67,46 @@ bool umad_xfer_rx_remove(struct umad_xfer_rx *rx)
 	}
 	umad_rmpp_set_timer(file, &rx->timer, U64_MAX);
 	return true;
+}
+
+/**
+ * umad_xfer_rx_linger() - a message is complete, and answers what is repeated
+ * @rx: off the accounts
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: another that does so no more, for umad_xfer_rx_put_lingering() without the
+ * lock; or NULL.
+ */
+struct umad_xfer_rx *umad_xfer_rx_linger(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+	struct umad_xfer_rx *oldest;
+
+	lockdep_assert_held(&file->lock);
+	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
+	if (++file->rmpp.lingering_count <= LINGERING_MAX)
+		return NULL;
+	oldest = list_first_entry(&file->rmpp.lingering, struct umad_xfer_rx, linger_node);
+	/* Closed: whoever closed it takes it down. */
+	if (!umad_active_ref_tryget(&oldest->agent->active_ref))
+		return NULL;
+	umad_rmpp_memo_add(file, oldest, ktime_get_ns());
+	umad_xfer_rx_remove(oldest);
+	return oldest;
+}
+
+/**
+ * umad_xfer_rx_put_lingering() - a message lingers no more
+ * @rx: of umad_xfer_rx_linger(), consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_rx_put_lingering(struct umad_xfer_rx *rx)
+{
+	struct umad_agent *agent = rx->agent;
+
+	umad_xfer_rx_put(rx);
+	umad_agent_leave(agent);
 }
 
 static void format_answer(struct umad_xfer_rx *rx, struct rmpp_packet *packet)

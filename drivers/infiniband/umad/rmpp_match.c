@@ -10,6 +10,7 @@
 #include "port.h"
 #include "recv_hdr.h"
 #include "request.h"
+#include "rmpp_memo.h"
 #include "rmpp_rx_life.h"
 #include "rmpp_table.h"
 
@@ -120,14 +121,18 @@ u32 umad_xfer_rx_reply_window(struct umad_agent *agent,
 		.class_version = response->class_version,
 		.method = response->method & ~IB_MGMT_METHOD_RESP,
 	};
+	struct umad_rmpp_memo *memo;
 	struct umad_xfer_rx *rx;
 	u32 window = 1;
 
 	umad_addr_identity(&key.from, to);
 	spin_lock(&file->lock);
 	rx = umad_rmpp_table_find(&file->rmpp, &key);
+	memo = rx ? NULL : umad_rmpp_memo_find(file, &key, ktime_get_ns());
 	if (rx)
 		window = rx->engine.repwin;
+	else if (memo)
+		window = memo->repwin;
 	spin_unlock(&file->lock);
 	return window;
 }

@@ -14,12 +14,11 @@
 #include "rmpp_account.h"
 #include "rmpp_limits.h"
 #include "rmpp_match.h"
+#include "rmpp_memo.h"
 #include "rmpp_peer.h"
 #include "rmpp_send.h"
 #include "rmpp_table.h"
 
-/* Complete messages of a file that still answer what is repeated. */
-#define LINGERING_MAX		1024
 /*
  * A response that has begun may take this long for each further segment, in
  * ms, if the caller's timeout is shorter: to notice a loss an in-tree sender
@@ -36,8 +35,8 @@
  * @err: why its bytes could not be kept, or 0
  * @grown: memory that they took
  * @victim: a message that had to make room for it, to be told; or NULL
- * @oldest: a complete one that has lingered for too long, to be put with an active
- *	reference to its agent; or NULL
+ * @oldest: a complete one that lingers no more, for umad_xfer_rx_put_lingering(); or
+ *	NULL
  * @answered: the request that the message has answered, to be put; or NULL
  * @unwanted: the message is whole, and nobody wants it
  */
@@ -93,7 +92,7 @@ static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 
 /*
  * The message is whole: give it to the program, if it still wants it. Returns
- * what has lingered for too long meanwhile, to be put with an active reference to the agent.
+ * what lingers no more, for umad_xfer_rx_put_lingering(), or NULL.
  */
 static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 {
@@ -101,8 +100,8 @@ static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 	struct umad_file *file = agent->file;
 	struct umad_stats *stats = &file->port->stats;
 	struct umad_rmpp_rx_entry *entry = rx->entry;
-	struct umad_xfer_rx *oldest = NULL;
 	bool wanted = !agent->dying;
+	struct umad_xfer_rx *oldest;
 
 	lockdep_assert_held(&file->lock);
 	/* The requests of an agent that goes away are canceled by its closer. */
@@ -112,16 +111,7 @@ static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 	if (rx->req && wanted)
 		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
 	umad_xfer_rx_uncharge_all(rx);
-	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
-	if (++file->rmpp.lingering_count > LINGERING_MAX) {
-		oldest = list_first_entry(&file->rmpp.lingering,
-					  struct umad_xfer_rx, linger_node);
-		/* Closed: whoever closed it takes it down. */
-		if (umad_active_ref_tryget(&oldest->agent->active_ref))
-			umad_xfer_rx_remove(oldest);
-		else
-			oldest = NULL;
-	}
+	oldest = umad_xfer_rx_linger(rx);
 
 	if (!wanted) {
 		umad_stat_inc(stats, agent->dying ?
@@ -191,7 +181,6 @@ static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *s
 static void clean_up(struct umad_xfer_rx *rx, struct rx_segment *seg)
 {
 	struct umad_file *file = rx->agent->file;
-	struct umad_agent *agent;
 
 	if (seg->err == -ENOMEM) {
 		umad_stat_inc(&file->port->stats, UMAD_STAT_RECV_DROPPED_NOMEM);
@@ -206,11 +195,8 @@ static void clean_up(struct umad_xfer_rx *rx, struct rx_segment *seg)
 		umad_rxq_free(&file->rxq, &rx->entry->rx_entry);
 		rx->entry = NULL;
 	}
-	if (seg->oldest) {
-		agent = seg->oldest->agent;
-		umad_xfer_rx_put(seg->oldest);
-		umad_agent_leave(agent);
-	}
+	if (seg->oldest)
+		umad_xfer_rx_put_lingering(seg->oldest);
 }
 
 /*
@@ -374,6 +360,34 @@ static void begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 }
 
 /**
+ * umad_xfer_rx_find() - the message that a packet is of; takes the lock
+ * @agent: that it was routed to
+ * @rwc: the packet
+ * @key: whose message it belongs to
+ *
+ * A complete one lingers again, if it was only remembered.
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
+ * Return: the message, or NULL, with &umad_file.lock held; no reference is taken.
+ */
+struct umad_xfer_rx *umad_xfer_rx_find(struct umad_agent *agent,
+				       const struct ib_mad_recv_wc *rwc,
+				       const struct umad_rmpp_key *key)
+	__acquires(&agent->file->lock)
+{
+	struct umad_file *file = agent->file;
+	struct umad_xfer_rx *rx;
+
+	spin_lock(&file->lock);
+	rx = umad_rmpp_table_find(&file->rmpp, key);
+	if (rx || !umad_rmpp_memo_find(file, key, ktime_get_ns()))
+		return rx;
+	spin_unlock(&file->lock);
+	umad_xfer_rx_recall(agent, rwc, key, &timer_ops);
+	spin_lock(&file->lock);
+	return umad_rmpp_table_find(&file->rmpp, key);
+}
+
+/**
  * umad_xfer_rx_data() - a DATA packet has been received
  * @agent: that it was routed to
  * @rwc: the packet
@@ -390,14 +404,17 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 	struct umad_file *file = agent->file;
 	struct umad_xfer_rx *rx;
 
-	spin_lock(&file->lock);
-	rx = umad_rmpp_table_find(&file->rmpp, key);
+	rx = umad_xfer_rx_find(agent, rwc, key);
 	if (rx && !is_anothers(rx, packet)) {
 		umad_xfer_rx_receive(rx, rwc, packet);
 		return;
 	}
-	if (rx && packet->seg != 1) {
-		/* It is of the other, whose first segment has been lost. */
+	/*
+	 * It is of the other, whose first segment has been lost; or no memory: as good as
+	 * lost, its sender repeats it.
+	 */
+	if ((rx && packet->seg != 1) ||
+	    (!rx && umad_rmpp_memo_find(file, key, ktime_get_ns()))) {
 		spin_unlock(&file->lock);
 		return;
 	}
@@ -415,15 +432,21 @@ void umad_xfer_rx_data(struct umad_agent *agent,
  * @agent: dying, without active references
  *
  * The senders of those not complete are sent ABORT, where the address is known;
- * what is complete lingers no more.
+ * what is complete is forgotten.
  * Context: process; may sleep; hold no lock.
  */
 void umad_xfer_rx_cancel_all(struct umad_agent *agent)
 {
 	struct umad_file *file = agent->file;
 	struct umad_xfer_rx *rx;
-	bool tell;
+	bool tell, more;
 
+	do {
+		spin_lock(&file->lock);
+		more = umad_rmpp_memo_forget(agent);
+		spin_unlock(&file->lock);
+		cond_resched();
+	} while (more);
 	for (;;) {
 		spin_lock(&file->lock);
 		rx = list_first_entry_or_null(&agent->receivers,

@@ -68,6 +68,28 @@ void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_init);
 
+/**
+ * rmpp_rx_restore() - it is complete again, and answers what is repeated
+ * @rx: just made by rmpp_rx_init()
+ * @last: its last segment
+ * @window_last: the last segment that an ACK has allowed
+ * @repwin: window that a turn-around ACK gave us, or 1
+ * @until: when rmpp_rx_deadline() was
+ *
+ * Context: any.
+ */
+void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin, u64 until)
+{
+	rx->state = RMPP_RX_DONE;
+	rx->expected = last + 1;
+	rx->highest = last;
+	rx->last = last;
+	rx->window_last = window_last;
+	rx->repwin = repwin;
+	rx->progress_at = until - LINGER;
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_restore);
+
 static enum rmpp_rx_verdict end(struct rmpp_rx *rx,
 				enum rmpp_rx_verdict verdict, u8 status)
 {

@@ -104,6 +104,8 @@ struct rmpp_rx {
 
 void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 		  u64 max_bytes, u32 first_window, u64 now);
+void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin,
+		     u64 until);
 enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
 				     const struct rmpp_packet *packet, u64 now);
 enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
