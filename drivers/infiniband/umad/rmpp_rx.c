@@ -25,10 +25,11 @@
 #define LINGER			(10ULL * NSEC_PER_SEC)
 /*
  * An acknowledgment may be lost: one is repeated while nothing comes, after
- * so long, then after twice as long, and so on.
+ * so long, then after twice as long, and so on, so many times: the last one 1.5 s after
+ * the segment. Then it is the sender's turn, who repeats a segment after 2 s or more.
  */
 #define ACK_REPEAT_FIRST		(100ULL * NSEC_PER_MSEC)
-#define ACK_REPEAT_MAX		(5ULL * NSEC_PER_SEC)
+#define ACK_REPEATS		4
 /*
  * A gap is told so many times at once, which makes the sender mend it, and then
  * for each so many segments, which tells it that others get through.
@@ -255,6 +256,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		return RMPP_RX_DROP;
 
 	rx->progress_at = now;
+	rx->ack_repeats = 0;
 	rx->ack_repeat = ACK_REPEAT_FIRST;
 	rx->ack_repeat_at = now + ACK_REPEAT_FIRST;
 	rx->highest = max(rx->highest, packet->seg);
@@ -327,6 +329,16 @@ static u64 idle_max(const struct rmpp_rx *rx)
 	return is_lone(rx) ? LONE_MAX : IDLE_MAX;
 }
 
+/*
+ * Once more? Who sends packets by an address that is another's must not make us send
+ * that many for each: in all no more repeats than segments.
+ */
+static bool may_repeat_ack(const struct rmpp_rx *rx)
+{
+	return rx->ack_repeats < ACK_REPEATS &&
+	       (rx->asked_for || rx->all_ack_repeats < rx->expected - 1);
+}
+
 /**
  * rmpp_rx_timer() - the deadline has come, or has not
  * @rx: the receiver
@@ -354,9 +366,10 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 			   IB_MGMT_RMPP_STATUS_T2L);
 	if (now < rx->ack_repeat_at)
 		return RMPP_RX_DROP;
-	rx->ack_repeat = min_t(u64, 2 * rx->ack_repeat, ACK_REPEAT_MAX);
-	/* One packet is worth two answers, no more. */
-	rx->ack_repeat_at = is_lone(rx) ? U64_MAX : now + rx->ack_repeat;
+	rx->ack_repeat *= 2;
+	rx->ack_repeats++;
+	rx->all_ack_repeats++;
+	rx->ack_repeat_at = may_repeat_ack(rx) ? now + rx->ack_repeat : U64_MAX;
 	return rx->expected > 1 ? RMPP_RX_ACK : RMPP_RX_DROP;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_timer);

@@ -73,6 +73,8 @@ enum rmpp_rx_verdict {
  * @progress_at: when a segment was last stored
  * @ack_repeat_at: when to repeat the acknowledgment, should nothing come
  * @ack_repeat: how long the wait for that is, this time
+ * @ack_repeats: how often it was repeated since a segment was stored
+ * @all_ack_repeats: the same, since the message began
  * @asked_for: it answers a request of ours: set by the owner when it begins. Else
  *	one segment alone is worth little: anybody can send that
  * @dropped: segments that came for nothing: twice, or out of the window
@@ -97,6 +99,8 @@ struct rmpp_rx {
 	u64 progress_at;
 	u64 ack_repeat_at;
 	u64 ack_repeat;
+	u32 ack_repeats;
+	u32 all_ack_repeats;
 	bool asked_for;
 	u32 dropped;
 	DECLARE_BITMAP(have, RMPP_RX_WINDOW_MAX);

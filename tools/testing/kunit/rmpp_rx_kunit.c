@@ -334,8 +334,32 @@ static void acks_are_repeated_until_idle(struct kunit *test)
 	}
 	EXPECT_VERDICT(test, verdict, RMPP_RX_ABORT);
 	KUNIT_EXPECT_EQ(test, env->now - begin, IDLE_MAX);
-	KUNIT_EXPECT_EQ(test, count, 12u);
+	KUNIT_EXPECT_EQ(test, count, 4u);
 	expect_dead(test, IB_MGMT_RMPP_STATUS_T2L);
+}
+
+/* Not more often than segments have come: a new one is worth one more. */
+static void few_segments_have_few_repeats(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 segs, count;
+
+	for (segs = 1; segs <= 6; segs++) {
+		u64 begin = env->now;
+
+		give_up_to(env, segs);
+		for (count = 0; expire(env) == RMPP_RX_ACK; count++)
+			KUNIT_EXPECT_LE(test, env->now - begin, 1500 * MS);
+		KUNIT_EXPECT_EQ(test, count, min(segs, 4u));
+		rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 1, env->now);
+	}
+	give_up_to(env, 2);
+	while (rmpp_rx_deadline(&env->rx) < env->now + IDLE_MAX / 2)
+		expire(env);
+	give_up_to(env, 3);
+	KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx), env->now + 100 * MS);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_ACK);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_ABORT);
 }
 
 static void segments_put_ack_repeats_off(struct kunit *test)
@@ -407,7 +431,7 @@ static void lone_segment_of_a_response(struct kunit *test)
 	while (expire(env) == RMPP_RX_ACK)
 		count++;
 	KUNIT_EXPECT_EQ(test, env->now - begin, IDLE_MAX);
-	KUNIT_EXPECT_EQ(test, count, 12u);
+	KUNIT_EXPECT_EQ(test, count, 4u);
 	expect_dead(test, IB_MGMT_RMPP_STATUS_T2L);
 }
 
@@ -434,6 +458,25 @@ static void first_window(struct kunit *test)
 	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 10, env->now);
 	EXPECT_VERDICT(test, give(env, segment(11)), RMPP_RX_DROP);
 	KUNIT_EXPECT_EQ(test, env->rx.dropped, 1u);
+}
+
+/* What was remembered of it is enough to answer as before. */
+static void restored(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u64 until;
+
+	give_up_to(env, 5);
+	until = env->now + LINGER;
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 1, env->now);
+	rmpp_rx_restore(&env->rx, 5, 69, 7, until);
+	KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx), until);
+	KUNIT_EXPECT_EQ(test, env->rx.repwin, 7u);
+	env->now += 2000 * MS;
+	EXPECT_ACK(test, give(env, segment(5)), 5, 69);
+	EXPECT_ACK(test, give(env, segment(1)), 5, 69);
+	KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx), env->now + LINGER);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_GONE);
 }
 
 static void lingers(struct kunit *test)
@@ -490,12 +533,14 @@ static struct kunit_case rmpp_rx_cases[] = {
 	KUNIT_CASE(claim_over_the_bound),
 	KUNIT_CASE(no_room),
 	KUNIT_CASE(acks_are_repeated_until_idle),
+	KUNIT_CASE(few_segments_have_few_repeats),
 	KUNIT_CASE(segments_put_ack_repeats_off),
 	KUNIT_CASE(lone_first_segment),
 	KUNIT_CASE(second_segment_ends_that),
 	KUNIT_CASE(lone_segment_of_a_response),
 	KUNIT_CASE(no_ack_repeat_before_the_first),
 	KUNIT_CASE(first_window),
+	KUNIT_CASE(restored),
 	KUNIT_CASE(lingers),
 	KUNIT_CASE(turn_around),
 	{}
