@@ -25,6 +25,8 @@
  * needs 2 s, OPA's fabric manager up to 5.2 s, and that may be lost again.
  */
 #define SEGMENT_PATIENCE_MS	10000
+/* So often the request of a response that has begun is looked at, if nothing comes. */
+#define REQUEST_LOOK		(5ULL * NSEC_PER_SEC)
 /* Whoever repeats a segment sooner than this after a message is complete does not. */
 #define REPEAT_MIN_MS		20
 
@@ -222,6 +224,16 @@ static void keep_silent(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 		WRITE_ONCE(rx->silent, true);
 }
 
+/* The engine does not hear that the request has ended. */
+static u64 deadline_of(const struct umad_xfer_rx *rx)
+{
+	u64 deadline = rmpp_rx_deadline(&rx->engine);
+
+	if (!rx->req)
+		return deadline;
+	return min(deadline, ktime_get_ns() + REQUEST_LOOK);
+}
+
 /* Do what the engine says, set its timer, and let it go if it is dead. Releases the lock. */
 static void act(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 	__releases(&rx->agent->file->lock)
@@ -246,8 +258,7 @@ static void act(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 			umad_xfer_rx_failed(rx, verdict == RMPP_RX_STOP);
 		unlisted = umad_xfer_rx_remove(rx);
 	} else if (rx->listed) {
-		umad_rmpp_set_timer(file, &rx->timer,
-				    rmpp_rx_deadline(&rx->engine));
+		umad_rmpp_set_timer(file, &rx->timer, deadline_of(rx));
 	}
 	umad_request_unlock(file);
 	if (answer)
