@@ -187,7 +187,7 @@ static void four_gids(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *se
 
 TEST_F(peers, node_with_four_GIDs_does_not_take_all_transfers)
 {
-	CHOOSE(false);
+	CHOOSE(true);
 	four_gids(_metadata, self, 16);
 }
 
@@ -231,7 +231,7 @@ TEST_F(peers, node_that_forges_anothers_GID_does_not_keep_it_out)
 {
 	int i, ok;
 
-	CHOOSE(false);
+	CHOOSE(true);
 	ASSERT_EQ(0, use_gid(self, 1));
 	for (i = 0; i < 256; i++) {
 		ASSERT_EQ(0, data(self, 9, 1000 + i, 1, 1000));
@@ -251,7 +251,7 @@ TEST_F(peers, many_GIDs_do_not_take_the_windows_of_others)
 	uint64_t start = now_ms();
 	int i;
 
-	CHOOSE(false);
+	CHOOSE(true);
 	for (i = 0; i < MANY; i++) {
 		ASSERT_EQ(0, use_gid(self, i));
 		self->grh[22] = i >> 8;
@@ -373,7 +373,7 @@ TEST_F_TIMEOUT(peers, who_acknowledges_nothing_by_one_address, 60)
 
 TEST_F_TIMEOUT(peers, who_acknowledges_nothing_by_many_GIDs, 60)
 {
-	CHOOSE(false);
+	CHOOSE(true);
 	others_are_sent_again(_metadata, self, true, unacked(3000));
 }
 
@@ -494,19 +494,19 @@ static void turn_around_fails(struct __test_metadata *_metadata,
 
 TEST_F(peers, turn_around_ACK_that_fails_does_not_lose_a_plain_answer)
 {
-	CHOOSE(false);
+	CHOOSE(true);
 	turn_around_fails(_metadata, self, 10000, true);
 }
 
 TEST_F(peers, turn_around_ACK_that_fails_does_not_lose_an_answer)
 {
-	CHOOSE(false);
+	CHOOSE(true);
 	turn_around_fails(_metadata, self, 10000, false);
 }
 
 TEST_F(peers, turn_around_ACK_that_fails_does_not_lose_an_answer_forever)
 {
-	CHOOSE(false);
+	CHOOSE(true);
 	turn_around_fails(_metadata, self, -1, false);
 }
 
@@ -522,7 +522,7 @@ TEST_F(peers, copy_that_fails_does_not_end_the_request)
 	uint64_t tid, start;
 	int ret;
 
-	CHOOSE(false);
+	CHOOSE(true);
 	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE, 77);
 	msg.hdr.grh_present = 0;
 	msg.hdr.timeout_ms = 10000;
@@ -556,7 +556,7 @@ TEST(messages_of_two_long_LIDs_are_not_joined)
 	int fd, wire, i, n = 0;
 	uint32_t seg;
 
-	CHOOSE(false);
+	CHOOSE(true);
 	ASSERT_EQ(0, hwsim_new(OPA_DEVICE, "lid=0x20 link=opa"));
 	wire = raw_attach(OPA_DEVICE, 1);
 	fd = hwsim_open(OPA_DEVICE, 1, O_RDWR | O_NONBLOCK);
