@@ -146,7 +146,7 @@ static enum rmpp_rx_verdict cancel_late(struct umad_xfer_rx *rx)
 	return rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
 }
 
-/* A segment is as good as lost. The first one begins the message again. */
+/* There was no memory for a segment. The first one begins the message again. */
 static enum rmpp_rx_verdict lost(struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
@@ -170,7 +170,7 @@ static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *s
 	if (!seg->err && seg->grown &&
 	    !umad_rmpp_may_grow(rx, ktime_to_ns(now), &seg->victim))
 		seg->err = -ENOSPC;
-	/* Its sender repeats it. */
+	/* As good as lost: its sender repeats it. */
 	if (seg->err == -ENOMEM)
 		return lost(rx);
 	if (seg->err)
@@ -286,7 +286,7 @@ void umad_xfer_rx_receive(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *
 	umad_xfer_rx_get(rx);
 	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
 	if (verdict == RMPP_RX_STORE && rwc->mad_len < rx->engine.layout.hdr)
-		verdict = lost(rx);
+		verdict = RMPP_RX_DROP;
 	if (verdict == RMPP_RX_STORE) {
 		spin_unlock(&file->lock);
 		store(rx, &seg);

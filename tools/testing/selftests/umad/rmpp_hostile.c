@@ -145,15 +145,6 @@ static int begin(struct rmpp_raw *raw, uint32_t tid, uint32_t segs,
 	return ret ? ret : answer(raw, tid, pkt, SOON);
 }
 
-/* And the second segment: now it is more than anybody can send. */
-static int begin_two(struct rmpp_raw *raw, uint32_t tid, uint32_t segs,
-		     struct rmpp_pkt *pkt)
-{
-	int ret = begin(raw, tid, segs, pkt);
-
-	return ret == RMPP_ACK && raw_data(raw, 2, 0, 0) ? -EIO : ret;
-}
-
 /* It is told that there is no room for it, after ACKs maybe. */
 static bool is_stopped(struct rmpp_raw *raw, uint32_t tid)
 {
@@ -334,9 +325,9 @@ TEST_F(hostile, idle_message_makes_room_for_a_new_one)
 
 	ASSERT_LT(0, rmpp_param_set("rmpp_file_transfers", 6));
 	for (i = 1; i <= 4; i++)
-		ASSERT_EQ(RMPP_ACK, begin_two(&self->raw[0], i, 3, &self->pkt));
+		ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], i, 3, &self->pkt));
 	for (i = 5; i <= 6; i++)
-		ASSERT_EQ(RMPP_ACK, begin_two(&self->raw[1], i, 3, &self->pkt));
+		ASSERT_EQ(RMPP_ACK, begin(&self->raw[1], i, 3, &self->pkt));
 	/* None of them is idle yet. */
 	ASSERT_EQ(RMPP_STOP, begin(&self->raw[2], 7, 3, &self->pkt));
 	EXPECT_EQ(RMPP_RESX, self->pkt.status);
@@ -347,28 +338,6 @@ TEST_F(hostile, idle_message_makes_room_for_a_new_one)
 	EXPECT_EQ(evicted + 1, umad_counter(&self->port, "rmpp_evicted"));
 	ASSERT_EQ(0, send_on(&self->raw[2], 8, 2, 3, 3, &self->pkt));
 	EXPECT_TRUE(delivered(self, 8, 3));
-}
-
-/* First segments alone go at once, if their sender has more of them. */
-TEST_F(hostile, first_segment_alone_makes_room_at_once)
-{
-	uint32_t i;
-
-	ASSERT_LT(0, rmpp_param_set("rmpp_file_transfers", 4));
-	for (i = 1; i <= 2; i++)
-		ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], i, 3, &self->pkt));
-	for (i = 3; i <= 4; i++)
-		ASSERT_EQ(RMPP_ACK, begin_two(&self->raw[1], i, 3, &self->pkt));
-	ASSERT_EQ(RMPP_ACK, begin_two(&self->raw[2], 5, 3, &self->pkt));
-	EXPECT_TRUE(is_stopped(&self->raw[0], 1));
-	/* Of who has as many, only what idles. */
-	ASSERT_EQ(RMPP_STOP, begin(&self->raw[2], 6, 3, &self->pkt));
-	/* One segment needs no room. */
-	ASSERT_EQ(0, raw_data(&self->raw[2], 1, RMPP_LAST, RMPP_PAYLOAD));
-	EXPECT_TRUE(delivered(self, 6, 1));
-	self->pkt.len = 3;
-	ASSERT_EQ(0, send_on(&self->raw[2], 5, 3, 3, 3, &self->pkt));
-	EXPECT_TRUE(delivered(self, 5, 3));
 }
 
 /* The same with bytes: what one holds and leaves is not missing for others. */
@@ -392,7 +361,7 @@ TEST_F(hostile, peer_at_its_bound_evicts_its_own)
 	ASSERT_LT(0, rmpp_param_set("rmpp_peer_transfers", 2));
 	ASSERT_EQ(RMPP_ACK, begin(&self->raw[1], 10, 3, &self->pkt));
 	for (i = 1; i <= 2; i++)
-		ASSERT_EQ(RMPP_ACK, begin_two(&self->raw[0], i, 3, &self->pkt));
+		ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], i, 3, &self->pkt));
 	ASSERT_EQ(RMPP_STOP, begin(&self->raw[0], 3, 3, &self->pkt));
 	sleep_ms(1200);
 	ASSERT_EQ(0, first(&self->raw[0], 4, 3));
