@@ -53,7 +53,7 @@ UMAD_COUNTER(RMPP_RX_FAILED, rmpp_rx_failed, "messages",
 UMAD_COUNTER(RMPP_REFUSED, rmpp_refused, "messages",
 	     "refused with STOP for a limit, at their beginning or later")
 UMAD_COUNTER(RMPP_EVICTED, rmpp_evicted, "messages",
-	     "of rmpp_refused, those idle, or with segment 1 alone, that made room for another")
+	     "of rmpp_refused, those that were idle and made room for another")
 UMAD_COUNTER(RMPP_ACKS_MERGED, rmpp_acks_merged, "ACKs",
 	     "not sent for themselves, as four of the message were in ib_core")
 UMAD_COUNTER(RMPP_UNMATCHED, rmpp_unmatched, "packets",

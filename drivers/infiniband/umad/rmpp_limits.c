@@ -55,7 +55,7 @@ module_param(rmpp_peer_transfers, uint, 0644);
 MODULE_PARM_DESC(rmpp_peer_transfers,
 		 "RMPP messages that one peer sends to one file unasked (default: 256)");
 
-/* A message of which more than segment 1 has come is not evicted before it is idle for so long. */
+/* A message is not evicted before it has been idle for so long. */
 #define IDLE_EVICT	NSEC_PER_SEC
 /* Peers that are looked at for such a one. */
 #define EVICT_PEERS	8
@@ -81,8 +81,7 @@ size_t umad_rmpp_max_message(void)
 /* What there is too much of. */
 enum lack {
 	LACK_NOTHING,
-	LACK_PEER_TRANSFERS,
-	LACK_PEER_BYTES,
+	LACK_PEER,
 	LACK_TRANSFERS,
 	LACK_BYTES,
 };
@@ -119,7 +118,7 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
 	u64 limit = READ_ONCE(rmpp_port_bytes);
 
 	if (!rx->asked_for && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
-		return LACK_PEER_BYTES;
+		return LACK_PEER;
 	if (file->rmpp.reassembly_bytes > READ_ONCE(rmpp_file_bytes))
 		return LACK_BYTES;
 	if (port_bytes > limit &&
@@ -129,18 +128,15 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
 	return LACK_NOTHING;
 }
 
-static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
+static enum lack lack_to_begin(const struct umad_xfer_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 	unsigned int reassembling = atomic_read(&file->port->rmpp_reassembling);
 	unsigned int limit = READ_ONCE(rmpp_port_transfers);
 
-	/* It is complete before another can begin. */
-	if (whole)
-		return lack_of_bytes(rx);
 	if (!rx->asked_for &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
-		return LACK_PEER_TRANSFERS;
+		return LACK_PEER;
 	if (file->rmpp.reassembling >= READ_ONCE(rmpp_file_transfers))
 		return LACK_TRANSFERS;
 	/* With this one. */
@@ -151,48 +147,19 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 	return lack_of_bytes(rx);
 }
 
-static struct umad_xfer_rx *first_of(struct list_head *messages)
-{
-	return list_first_entry_or_null(messages, struct umad_xfer_rx, peer_node);
-}
-
-/*
- * Anybody can send first segments, with any address, and hear none of the answers:
- * so they go at once, the oldest first, as in a queue of SYNs. But not so that who has
- * begun more messages takes the place of who has begun less.
- */
-static bool goes_at_once(const struct umad_rmpp_peer *peer, const struct umad_xfer_rx *rx,
-			 enum lack lack)
-{
-	if (lack == LACK_PEER_TRANSFERS)
-		return true;
-	return lack == LACK_TRANSFERS &&
-	       (peer == rx->peer || peer->transfers > rx->peer->transfers);
-}
-
-/* Which one of the peer's is to go for @rx? NULL: none. */
-static struct umad_xfer_rx *choose(struct umad_rmpp_peer *peer,
-				   const struct umad_xfer_rx *rx, enum lack lack, u64 now)
-{
-	struct umad_xfer_rx *lone = first_of(&peer->lone), *idle = first_of(&peer->idle);
-
-	if (lone && goes_at_once(peer, rx, lack))
-		return lone;
-	if (!idle || (lone && lone->engine.progress_at < idle->engine.progress_at))
-		idle = lone;
-	if (!idle || now - min(now, idle->engine.progress_at) < IDLE_EVICT)
-		return NULL;
-	return idle;
-}
-
+/* The peer's that has been idle longest, if it is for long enough. */
 static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
-		       enum lack lack, u64 now, struct umad_xfer_rx **victim)
+		       u64 now, struct umad_xfer_rx **victim)
 {
-	struct umad_xfer_rx *chosen = choose(peer, rx, lack, now);
+	struct umad_xfer_rx *idle;
 
-	if (!chosen || chosen == rx || !umad_xfer_rx_evict(chosen))
+	idle = list_first_entry_or_null(&peer->idle, struct umad_xfer_rx,
+					peer_node);
+	if (!idle || idle == rx ||
+	    now - min(now, idle->engine.progress_at) < IDLE_EVICT ||
+	    !umad_xfer_rx_evict(idle))
 		return false;
-	*victim = chosen;
+	*victim = idle;
 	return true;
 }
 
@@ -205,14 +172,14 @@ static bool evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 	unsigned int looked_at = 0;
 	struct rb_node *node;
 
-	if (lack == LACK_PEER_TRANSFERS || lack == LACK_PEER_BYTES)
-		return evict_from(rx->peer, rx, lack, now, victim);
+	if (lack == LACK_PEER)
+		return evict_from(rx->peer, rx, now, victim);
 	if (lack == LACK_TRANSFERS) {
 		node = rb_first_cached(&file->rmpp.by_transfers);
 		for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
 			peer = rb_entry(node, struct umad_rmpp_peer,
 					by_transfers);
-			if (evict_from(peer, rx, lack, now, victim))
+			if (evict_from(peer, rx, now, victim))
 				return true;
 		}
 		return false;
@@ -220,7 +187,7 @@ static bool evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 	node = rb_first_cached(&file->rmpp.by_bytes);
 	for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
 		peer = rb_entry(node, struct umad_rmpp_peer, by_bytes);
-		if (evict_from(peer, rx, lack, now, victim))
+		if (evict_from(peer, rx, now, victim))
 			return true;
 	}
 	return false;
@@ -229,7 +196,6 @@ static bool evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 /**
  * umad_rmpp_may_begin() - do the bounds allow a message to begin?
  * @rx: not in the table yet, with its peer and the request that it answers
- * @whole: its first segment, which has come, is also its last
  * @now: the time
  * @victim: set to one that has made room, for umad_xfer_rx_stop_evicted(), whatever
  *	is returned
@@ -237,7 +203,7 @@ static bool evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true if so.
  */
-bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
+bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, u64 now,
 			 struct umad_xfer_rx **victim)
 {
 	enum lack lack;
@@ -245,11 +211,11 @@ bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (!umad_rxq_has_room(&rx->agent->file->rxq))
 		return false;
-	lack = lack_to_begin(rx, whole);
+	lack = lack_to_begin(rx);
 	if (lack == LACK_NOTHING)
 		return true;
 	return evict(lack, rx, now, victim) &&
-	       lack_to_begin(rx, whole) == LACK_NOTHING;
+	       lack_to_begin(rx) == LACK_NOTHING;
 }
 
 /**

@@ -50,7 +50,6 @@ static struct umad_rmpp_peer *peer_alloc(struct umad_file *file,
 		return NULL;
 	peer->addr = key->from;
 	umad_share_init(&peer->share, &file->rmpp.share);
-	INIT_LIST_HEAD(&peer->lone);
 	INIT_LIST_HEAD(&peer->idle);
 	INIT_LIST_HEAD(&peer->unresolved);
 	INIT_LIST_HEAD(&peer->turn_node);
@@ -140,7 +139,7 @@ void umad_rmpp_peer_add(struct umad_file *file, struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&file->lock);
 	set_transfers(&file->rmpp, rx->peer, rx->peer->transfers + 1);
-	list_add_tail(&rx->peer_node, &rx->peer->lone);
+	list_add_tail(&rx->peer_node, &rx->peer->idle);
 }
 
 /**
@@ -169,7 +168,7 @@ void umad_rmpp_peer_charge(struct umad_file *file, struct umad_rmpp_peer *peer,
 void umad_rmpp_peer_seen(struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
-	if (!list_empty(&rx->peer_node) && rx->engine.highest > 1)
+	if (!list_empty(&rx->peer_node))
 		list_move_tail(&rx->peer_node, &rx->peer->idle);
 }
 

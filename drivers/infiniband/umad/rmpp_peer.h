@@ -22,9 +22,7 @@ struct umad_xfer_rx;
  *	last
  * @transfers: of them those that nobody asked for
  * @bytes: memory that those take
- * @lone: those of which nothing but segment 1 has come, the oldest first,
- *	&umad_xfer_rx.peer_node
- * @idle: the others of those, the one idle for longest first, &umad_xfer_rx.peer_node
+ * @idle: those, the one idle for longest first, &umad_xfer_rx.peer_node
  * @unresolved: messages that wait for its address, &umad_xfer_rx.addr_node
  * @turn_node: in &umad_rmpp.unresolved, if there are such
  * @addr: of the node, one of its queue pairs
@@ -37,7 +35,6 @@ struct umad_rmpp_peer {
 	unsigned int messages;
 	unsigned int transfers;
 	u64 bytes;
-	struct list_head lone;
 	struct list_head idle;
 	struct list_head unresolved;
 	struct list_head turn_node;

@@ -146,17 +146,6 @@ static enum rmpp_rx_verdict cancel_late(struct umad_xfer_rx *rx)
 	return rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
 }
 
-/* There was no memory for a segment. The first one begins the message again. */
-static enum rmpp_rx_verdict lost(struct umad_xfer_rx *rx)
-{
-	lockdep_assert_held(&rx->agent->file->lock);
-	if (rx->engine.highest || rx->asked_for)
-		return RMPP_RX_DROP;
-	/* That may be one of a single segment, which the bounds have no place for. */
-	rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_RESX);
-	return RMPP_RX_GONE;
-}
-
 static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *seg)
 {
 	struct umad_file *file = rx->agent->file;
@@ -172,7 +161,7 @@ static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *s
 		seg->err = -ENOSPC;
 	/* As good as lost: its sender repeats it. */
 	if (seg->err == -ENOMEM)
-		return lost(rx);
+		return RMPP_RX_DROP;
 	if (seg->err)
 		return rmpp_rx_no_room(&rx->engine);
 	if (!keep_request(rx, now))

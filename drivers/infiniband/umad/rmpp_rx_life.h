@@ -59,7 +59,7 @@ struct umad_rmpp_rx_entry {
  * @charged: bytes of it that count as being reassembled; protected by &umad_file.lock
  * @peer: who sends it, while it is in the table and not complete; else NULL;
  *	protected by &umad_file.lock
- * @peer_node: in &umad_rmpp_peer.lone or .idle, if nobody asked for it; protected by
+ * @peer_node: in &umad_rmpp_peer.idle, if nobody asked for it; protected by
  *	&umad_file.lock
  * @window_node: in &umad_rmpp_window.active; protected by &umad_rmpp_window.lock,
  *	as those below
