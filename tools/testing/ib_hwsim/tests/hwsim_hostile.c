@@ -383,20 +383,23 @@ TEST_F_TIMEOUT(peers, who_acknowledges_nothing_by_very_many_GIDs, 120)
 	others_are_sent_again(_metadata, self, true, 2 * unacked(3000));
 }
 
+#define REPEATED	5000	/* ms */
+
 /* From an address that may be another's: whoever has that gets the answers. */
-TEST_F_TIMEOUT(peers, two_packets_are_not_answered_by_many, 90)
+TEST_F(peers, two_packets_are_not_answered_by_many)
 {
 	uint64_t start = now_ms();
 	int n = 0;
 
-	CHOOSE(false);
+	CHOOSE(true);
 	ASSERT_EQ(0, data(self, 0, 77, 1, 1000));
 	sleep_ms(20);
 	ASSERT_EQ(0, data(self, 0, 77, 2, 1000));
-	while (now_ms() - start < 45000)
-		n += see(self, 1000) >= 0;
+	while (now_ms() - start < REPEATED)
+		n += see(self, 500) >= 0;
 	TH_LOG("%d answers", n);
-	EXPECT_GE(4, n);
+	/* After 40 s one more, ABORT. */
+	EXPECT_GE(3, n);
 }
 
 #define BURST	100
