@@ -63,7 +63,6 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 	tx->data_len = len - hdr_len;
 	tx->response_window = 1;
 	tx->turn_at = U64_MAX;
-	timerqueue_init(&tx->timer.node);
 	memcpy(tx->head, head, IB_MGMT_RMPP_HDR);
 	ret = -EFAULT;
 	if (copy_from_user(tx->head + IB_MGMT_RMPP_HDR, mad + IB_MGMT_RMPP_HDR,

@@ -41,7 +41,6 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_state_name);
  */
 void umad_txn_table_init(struct umad_txn_table *table, struct umad_timers *timers)
 {
-	table->lock = timers->lock;
 	table->timers = timers;
 	table->tree = RB_ROOT;
 	table->count = 0;
@@ -184,7 +183,7 @@ static bool is_duplicate(struct umad_txn_table *table,
 int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 		 bool refuse_duplicate, ktime_t now)
 {
-	lockdep_assert_held(table->lock);
+	lockdep_assert_held(table->timers->lock);
 	if (refuse_duplicate && is_duplicate(table, txn))
 		return -EINVAL;
 
@@ -214,7 +213,7 @@ struct umad_txn *umad_txn_find(struct umad_txn_table *table, __be64 tid,
 	const struct probe probe = { .key = &key };
 	struct umad_txn *txn;
 
-	lockdep_assert_held(table->lock);
+	lockdep_assert_held(table->timers->lock);
 	txn = first_match(table, &probe, compare_key);
 	return txn && txn->state == UMAD_TXN_WAIT ? txn : NULL;
 }
@@ -236,7 +235,7 @@ struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
 	struct probe probe = { .key = key, .dest = dest };
 	struct umad_txn *txn = NULL;
 
-	lockdep_assert_held(table->lock);
+	lockdep_assert_held(table->timers->lock);
 	for (; !txn && probe.rank < (key->response ? 1 : RANKS); probe.rank++)
 		txn = first_match(table, &probe, compare_all);
 	return txn;
@@ -291,7 +290,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_find_near);
 void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 			 ktime_t expires)
 {
-	lockdep_assert_held(table->lock);
+	lockdep_assert_held(table->timers->lock);
 	WARN_ON_ONCE(txn->state != UMAD_TXN_WAIT);
 	txn->retries_left = 0;
 	umad_timer_set(table->timers, &txn->timer, expires);
@@ -311,7 +310,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_wait_until);
 void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 		      ktime_t now, ktime_t wait)
 {
-	lockdep_assert_held(table->lock);
+	lockdep_assert_held(table->timers->lock);
 	if (!txn->retries_left && umad_timer_is_set(&txn->timer) &&
 	    !ktime_before(txn->timer.node.expires, ktime_add(now, wait)))
 		return;
@@ -333,7 +332,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_put_off);
 void umad_txn_attempt_done(struct umad_txn_table *table, struct umad_txn *txn,
 			   ktime_t now)
 {
-	lockdep_assert_held(table->lock);
+	lockdep_assert_held(table->timers->lock);
 	if (txn->state == UMAD_TXN_WAIT && !txn->no_deadline &&
 	    txn->timeout != UMAD_TIMEOUT_INFINITE &&
 	    !umad_timer_is_set(&txn->timer))
@@ -352,7 +351,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_txn_attempt_done);
 bool umad_txn_wants_attempt(struct umad_txn_table *table,
 			    const struct umad_txn *txn)
 {
-	lockdep_assert_held(table->lock);
+	lockdep_assert_held(table->timers->lock);
 	return txn->state == UMAD_TXN_WAIT &&
 	       !umad_timer_is_set(&txn->timer);
 }
@@ -441,7 +440,7 @@ enum umad_txn_action umad_txn_step(struct umad_txn_table *table,
 				   struct umad_txn *txn,
 				   enum umad_txn_event event, ktime_t now)
 {
-	lockdep_assert_held(table->lock);
+	lockdep_assert_held(table->timers->lock);
 	switch (txn->state) {
 	case UMAD_TXN_WAIT:
 		return step_wait(table, txn, event, now);

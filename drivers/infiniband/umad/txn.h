@@ -10,7 +10,6 @@
 
 #include <linux/ktime.h>
 #include <linux/rbtree.h>
-#include <linux/spinlock.h>
 #include <linux/types.h>
 #include "addr.h"
 #include "timer.h"
@@ -115,16 +114,14 @@ struct umad_txn {
 
 /**
  * struct umad_txn_table - the outstanding requests of one file
- * @lock: the owner's, held around every call but init and destroy; never
- *	taken in interrupts
  * @tree: those in state SEND and WAIT, ordered by &struct umad_txn_key. A tree,
  *	because a program may have any number of one key, and the order in which
  *	they come and go must not matter; nor does it allocate under the lock
- * @timers: the queue of its deadlines, which may have others' too
+ * @timers: the queue of its deadlines, which may have others' too; its lock is held
+ *	around every call but init and destroy, and protects all
  * @count: transactions in @tree
  */
 struct umad_txn_table {
-	spinlock_t *lock; /* the owner's, protects all */
 	struct rb_root tree;
 	struct umad_timers *timers;
 	unsigned int count;

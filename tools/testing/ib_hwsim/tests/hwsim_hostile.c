@@ -22,23 +22,6 @@ static bool is_chosen(const char *name, bool kept)
 #define ROUNDS	12
 #define ROUND	250	/* ms */
 
-static int own_gid(uint8_t *gid)
-{
-	unsigned int part;
-	char text[64];
-	int i;
-
-	if (hwsim_sysfs(DEVICE, 1, "gids/0", text, sizeof(text)))
-		return -ENOENT;
-	for (i = 0; i < 8; i++) {
-		if (sscanf(text + 5 * i, "%4x", &part) != 1)
-			return -EINVAL;
-		gid[2 * i] = part >> 8;
-		gid[2 * i + 1] = part;
-	}
-	return 0;
-}
-
 /* From now on the peers send with a GRH, from that GID. */
 static int use_gid(FIXTURE_DATA(peers) *self, uint8_t last)
 {

@@ -31,6 +31,24 @@ FIXTURE(peers) {
 	struct rmpp_msg msg, got;
 };
 
+/* The GID that the port has, as 16 bytes. */
+static inline int own_gid(uint8_t *gid)
+{
+	unsigned int part;
+	char text[64];
+	int i;
+
+	if (hwsim_sysfs(DEVICE, 1, "gids/0", text, sizeof(text)))
+		return -ENOENT;
+	for (i = 0; i < 8; i++) {
+		if (sscanf(text + 5 * i, "%4x", &part) != 1)
+			return -EINVAL;
+		gid[2 * i] = part >> 8;
+		gid[2 * i + 1] = part;
+	}
+	return 0;
+}
+
 static inline int set_fail(const char *verb, const char *text)
 {
 	char path[128];

@@ -183,8 +183,8 @@ TEST_F(peers, many_programs_do_not_take_all_transfers_of_a_port)
 	cgroup_remove(CGROUP);
 }
 
-/* The same, but each file is opened in a cgroup of its own below that one cgroup. */
-static int open_server_below(int n)
+/* Into a new cgroup below. */
+static int enter_below(int n)
 {
 	char name[64];
 	int ret;
@@ -193,13 +193,26 @@ static int open_server_below(int n)
 	ret = cgroup_make(name);
 	if (!ret)
 		ret = cgroup_enter(name);
+	return ret;
+}
+
+/* The same, but each file is opened in a cgroup of its own below that one cgroup. */
+static int open_server_below(int n)
+{
+	int ret = enter_below(n);
+
 	return ret ? ret : open_server(n);
+}
+
+static int allow_below(void)
+{
+	return umad_write_sysfs("/sys/fs/cgroup/" CGROUP "/cgroup.subtree_control",
+				"+memory");
 }
 
 static int many_cgroups(void)
 {
-	int i, ret = umad_write_sysfs("/sys/fs/cgroup/" CGROUP "/cgroup.subtree_control",
-				      "+memory");
+	int i, ret = allow_below();
 
 	for (i = 1; i <= SERVERS && ret >= 0; i++) {
 		char name[64];
@@ -337,20 +350,14 @@ TEST_F_TIMEOUT(peers, many_files_do_not_delay_what_others_send_again, 120)
 
 static int open_retrying_below(int n)
 {
-	char name[64];
-	int ret;
+	int ret = enter_below(n);
 
-	snprintf(name, sizeof(name), CGROUP "/%d", n);
-	ret = cgroup_make(name);
-	if (!ret)
-		ret = cgroup_enter(name);
 	return ret ? ret : open_retrying(n);
 }
 
 static int many_cgroups_retrying(void)
 {
-	int i, ret = umad_write_sysfs("/sys/fs/cgroup/" CGROUP "/cgroup.subtree_control",
-				      "+memory");
+	int i, ret = allow_below();
 	struct rlimit limit = { BELOW + 64, BELOW + 64 };
 
 	setrlimit(RLIMIT_NOFILE, &limit);

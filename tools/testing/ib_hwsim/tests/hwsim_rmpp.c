@@ -4,24 +4,6 @@
 
 #define WINDOW_BUDGET	384	/* of a receive queue of 512 */
 
-/* The GID that the port has, as 16 bytes. */
-static int own_gid(uint8_t *gid)
-{
-	unsigned int part;
-	char text[64];
-	int i;
-
-	if (hwsim_sysfs(DEVICE, 1, "gids/0", text, sizeof(text)))
-		return -ENOENT;
-	for (i = 0; i < 8; i++) {
-		if (sscanf(text + 5 * i, "%4x", &part) != 1)
-			return -EINVAL;
-		gid[2 * i] = part >> 8;
-		gid[2 * i + 1] = part;
-	}
-	return 0;
-}
-
 static int data(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
 		uint64_t tid, uint32_t seg, uint32_t segs)
 {

@@ -72,17 +72,22 @@ static void *sleep_poll(void *arg)
 	return NULL;
 }
 
-static void *sleep_epoll(void *arg)
+/* The epoll file stays. */
+static int wait_in_epoll(struct sleeper *sleeper, uint32_t how)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-	struct sleeper *sleeper = arg;
+	struct epoll_event event = { .events = EPOLLIN | how };
 	int ep = epoll_create1(EPOLL_CLOEXEC);
 
 	epoll_ctl(ep, EPOLL_CTL_ADD, sleeper->fd, &event);
 	__atomic_store_n(&sleeper->tid, syscall(SYS_gettid), __ATOMIC_SEQ_CST);
 	sleeper->ret = epoll_wait(ep, &event, 1, -1) < 0 ? -errno :
 		       (int)event.events;
-	close(ep);
+	return ep;
+}
+
+static void *sleep_epoll(void *arg)
+{
+	close(wait_in_epoll(arg, 0));
 	return NULL;
 }
 
@@ -302,15 +307,8 @@ TEST_F(wait, mad_put_back_keeps_its_place)
 /* Waits with EPOLLEXCLUSIVE, and does not read. */
 static void *sleep_epoll_exclusive(void *arg)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
-	struct sleeper *sleeper = arg;
-	int ep = epoll_create1(EPOLL_CLOEXEC);
-
-	epoll_ctl(ep, EPOLL_CTL_ADD, sleeper->fd, &event);
-	__atomic_store_n(&sleeper->tid, syscall(SYS_gettid), __ATOMIC_SEQ_CST);
-	sleeper->ret = epoll_wait(ep, &event, 1, -1) < 0 ? -errno :
-		       (int)event.events;
-	/* The epoll file stays, as of a thread that has something else to do. */
+	/* As of a thread that has something else to do. */
+	wait_in_epoll(arg, EPOLLEXCLUSIVE);
 	return NULL;
 }
 
