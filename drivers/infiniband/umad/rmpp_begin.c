@@ -114,8 +114,10 @@ static void rx_insert(struct umad_xfer_rx *rx)
 }
 
 /* Into the table, unless a bound or the agent's end forbids it. */
-static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
+static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
+		   const struct rmpp_packet *packet)
 {
+	bool whole = packet->flags & IB_MGMT_RMPP_FLAG_LAST;
 	struct umad_xfer_rx *victim = NULL;
 	struct umad_agent *agent = rx->agent;
 	struct umad_file *file = agent->file;
@@ -145,7 +147,7 @@ static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
 	if (!rx->peer)
 		goto out;
 	ret = -ENOSPC;
-	if (!umad_rmpp_may_begin(rx, ktime_get_ns(), &victim))
+	if (!umad_rmpp_may_begin(rx, whole, ktime_get_ns(), &victim))
 		goto err_peer;
 	ret = 0;
 	rx_setup(rx, rwc);
@@ -226,7 +228,7 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 		return NULL;
 	}
 	umad_timer_init(&rx->timer, ops);
-	ret = rx_list(rx, rwc);
+	ret = rx_list(rx, rwc, packet);
 	if (!ret) {
 		if (rx->req)
 			umad_xfer_tx_answered(rx->req);

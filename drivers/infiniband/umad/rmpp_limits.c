@@ -128,12 +128,15 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
 	return LACK_NOTHING;
 }
 
-static enum lack lack_to_begin(const struct umad_xfer_rx *rx)
+static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 {
 	const struct umad_file *file = rx->agent->file;
 	unsigned int reassembling = atomic_read(&file->port->rmpp_reassembling);
 	unsigned int limit = READ_ONCE(rmpp_port_transfers);
 
+	/* It is complete before another can begin: first segments alone do not keep it out. */
+	if (whole)
+		return lack_of_bytes(rx);
 	if (!rx->asked_for &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;
@@ -196,6 +199,7 @@ static bool evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 /**
  * umad_rmpp_may_begin() - do the bounds allow a message to begin?
  * @rx: not in the table yet, with its peer and the request that it answers
+ * @whole: its first segment, which has come, is also its last
  * @now: the time
  * @victim: set to one that has made room, for umad_xfer_rx_stop_evicted(), whatever
  *	is returned
@@ -203,7 +207,7 @@ static bool evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true if so.
  */
-bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, u64 now,
+bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
 			 struct umad_xfer_rx **victim)
 {
 	enum lack lack;
@@ -211,11 +215,11 @@ bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, u64 now,
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (!umad_rxq_has_room(&rx->agent->file->rxq))
 		return false;
-	lack = lack_to_begin(rx);
+	lack = lack_to_begin(rx, whole);
 	if (lack == LACK_NOTHING)
 		return true;
 	return evict(lack, rx, now, victim) &&
-	       lack_to_begin(rx) == LACK_NOTHING;
+	       lack_to_begin(rx, whole) == LACK_NOTHING;
 }
 
 /**

@@ -146,6 +146,17 @@ static enum rmpp_rx_verdict cancel_late(struct umad_xfer_rx *rx)
 	return rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
 }
 
+/* A segment is as good as lost. The first one begins the message again. */
+static enum rmpp_rx_verdict lost(struct umad_xfer_rx *rx)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (rx->engine.highest || rx->asked_for)
+		return RMPP_RX_DROP;
+	/* That may be one of a single segment, which the bounds have no place for. */
+	rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_RESX);
+	return RMPP_RX_GONE;
+}
+
 static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *seg)
 {
 	struct umad_file *file = rx->agent->file;
@@ -159,9 +170,9 @@ static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *s
 	if (!seg->err && seg->grown &&
 	    !umad_rmpp_may_grow(rx, ktime_to_ns(now), &seg->victim))
 		seg->err = -ENOSPC;
-	/* As good as lost: its sender repeats it. */
+	/* Its sender repeats it. */
 	if (seg->err == -ENOMEM)
-		return RMPP_RX_DROP;
+		return lost(rx);
 	if (seg->err)
 		return rmpp_rx_no_room(&rx->engine);
 	if (!keep_request(rx, now))
@@ -275,7 +286,7 @@ void umad_xfer_rx_receive(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *
 	umad_xfer_rx_get(rx);
 	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
 	if (verdict == RMPP_RX_STORE && rwc->mad_len < rx->engine.layout.hdr)
-		verdict = RMPP_RX_DROP;
+		verdict = lost(rx);
 	if (verdict == RMPP_RX_STORE) {
 		spin_unlock(&file->lock);
 		store(rx, &seg);

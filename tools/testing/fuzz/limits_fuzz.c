@@ -311,51 +311,6 @@ static bool has_share(const struct umad_file *file, u64 limit, u64 of_program,
 	return of_program <= 2 * share && of_file <= share / program->active;
 }
 
-static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
-{
-	struct umad_agent *agent = &w->agents[take(in) % FILES];
-	struct umad_xfer_rx *victim = NULL;
-	struct rmpp_layout layout;
-	u8 shape = take(in);
-	bool may;
-
-	memset(rx, 0, sizeof(*rx));
-	INIT_LIST_HEAD(&rx->window_node);
-	INIT_LIST_HEAD(&rx->peer_node);
-	INIT_LIST_HEAD(&rx->linger_node);
-	rx->agent = agent;
-	rx->key.from.grh = shape & 1;
-	if (rx->key.from.grh)
-		rx->key.from.gid[15] = shape / 2 % NODES;
-	else
-		rx->key.from.lid = cpu_to_be16(shape / 2 % NODES);
-	if (shape & 0x80) {
-		rx->req = &w->requests[shape / 2 % REQUESTS];
-		rx->asked_for = !rx->req->answer_comes;
-	}
-	rx->peer = umad_rmpp_peer_get(agent->file, &rx->key);
-	if (!rx->peer)
-		return;
-	w->evicted = NULL;
-	may = umad_rmpp_may_begin(rx, w->now, &victim);
-	MUST(victim == w->evicted);
-	if (!may) {
-		umad_rmpp_peer_put(agent->file, rx->peer);
-		rx->peer = NULL;
-		return;
-	}
-	layout = rmpp_layout_of(IB_MGMT_CLASS_SUBN_ADM, 256);
-	rmpp_rx_init(&rx->engine, &layout, 1 << 20, 1, w->now);
-	rx->engine.asked_for = rx->asked_for;
-	umad_rmpp_count(rx);
-	MUST(rx->asked_for || rx->peer->transfers <= peer_transfers);
-	MUST(agent->file->rmpp.reassembling <= file_transfers);
-	MUST((u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
-	     has_share(agent->file, port_transfers,
-		       atomic_read(&agent->file->user->reassembling),
-		       agent->file->rmpp.reassembling));
-}
-
 /* Memory for a segment; false: there must be no more of it. */
 static bool grow(struct world *w, struct umad_xfer_rx *rx, u32 bytes)
 {
@@ -378,6 +333,76 @@ static bool grow(struct world *w, struct umad_xfer_rx *rx, u32 bytes)
 		       atomic64_read(&file->user->reassembly_bytes),
 		       file->rmpp.reassembly_bytes));
 	return true;
+}
+
+/* It is complete at once. */
+static void store_whole(struct world *w, struct umad_xfer_rx *rx)
+{
+	static const struct rmpp_packet packet = {
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = IB_MGMT_RMPP_TYPE_DATA,
+		.flags = IB_MGMT_RMPP_FLAG_FIRST | IB_MGMT_RMPP_FLAG_LAST,
+		.seg = 1,
+	};
+
+	MUST(rmpp_rx_receive(&rx->engine, &packet, w->now) == RMPP_RX_STORE);
+	if (grow(w, rx, 4096))
+		rmpp_rx_stored(&rx->engine, &packet, w->now);
+	leaves(rx);
+}
+
+static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
+{
+	struct umad_agent *agent = &w->agents[take(in) % FILES];
+	struct umad_xfer_rx *victim = NULL;
+	struct rmpp_layout layout;
+	u8 shape = take(in);
+	bool whole = shape & 0x40;
+	bool may;
+
+	memset(rx, 0, sizeof(*rx));
+	INIT_LIST_HEAD(&rx->window_node);
+	INIT_LIST_HEAD(&rx->peer_node);
+	INIT_LIST_HEAD(&rx->linger_node);
+	rx->agent = agent;
+	rx->key.from.grh = shape & 1;
+	if (rx->key.from.grh)
+		rx->key.from.gid[15] = shape / 2 % NODES;
+	else
+		rx->key.from.lid = cpu_to_be16(shape / 2 % NODES);
+	if (shape & 0x80) {
+		rx->req = &w->requests[shape / 2 % REQUESTS];
+		rx->asked_for = !rx->req->answer_comes;
+	}
+	rx->peer = umad_rmpp_peer_get(agent->file, &rx->key);
+	if (!rx->peer)
+		return;
+	w->evicted = NULL;
+	may = umad_rmpp_may_begin(rx, whole, w->now, &victim);
+	MUST(victim == w->evicted);
+	/* With memory for it, one segment is never too many. */
+	MUST(may || !whole || victim || rx->peer->bytes > peer_bytes ||
+	     agent->file->rmpp.reassembly_bytes > file_bytes ||
+	     (u64)atomic64_read(&w->port.rmpp_reassembly_bytes) > port_bytes);
+	if (!may) {
+		umad_rmpp_peer_put(agent->file, rx->peer);
+		rx->peer = NULL;
+		return;
+	}
+	layout = rmpp_layout_of(IB_MGMT_CLASS_SUBN_ADM, 256);
+	rmpp_rx_init(&rx->engine, &layout, 1 << 20, 1, w->now);
+	rx->engine.asked_for = rx->asked_for;
+	umad_rmpp_count(rx);
+	if (whole) {
+		store_whole(w, rx);
+		return;
+	}
+	MUST(rx->asked_for || rx->peer->transfers <= peer_transfers);
+	MUST(agent->file->rmpp.reassembling <= file_transfers);
+	MUST((u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
+	     has_share(agent->file, port_transfers,
+		       atomic_read(&agent->file->user->reassembling),
+		       agent->file->rmpp.reassembling));
 }
 
 static void segment(struct world *w, struct umad_xfer_rx *rx,

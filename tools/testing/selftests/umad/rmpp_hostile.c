@@ -340,6 +340,23 @@ TEST_F(hostile, idle_message_makes_room_for_a_new_one)
 	EXPECT_TRUE(delivered(self, 8, 3));
 }
 
+/* It is complete before another can begin. */
+TEST_F(hostile, message_of_one_segment_needs_no_room)
+{
+	uint32_t i;
+
+	ASSERT_LT(0, rmpp_param_set("rmpp_file_transfers", 2));
+	ASSERT_LT(0, rmpp_param_set("rmpp_peer_transfers", 2));
+	for (i = 1; i <= 2; i++)
+		ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], i, 3, &self->pkt));
+	ASSERT_EQ(RMPP_STOP, begin(&self->raw[0], 3, 3, &self->pkt));
+	for (i = 0; i <= 1; i++) {
+		self->pkt.len = 1;
+		ASSERT_EQ(0, send_on(&self->raw[i], 4 + i, 1, 1, 1, &self->pkt));
+		EXPECT_TRUE(delivered(self, 4 + i, 1));
+	}
+}
+
 /* The same with bytes: what one holds and leaves is not missing for others. */
 TEST_F(hostile, idle_bytes_make_room_for_others)
 {
