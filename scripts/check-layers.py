@@ -3,9 +3,9 @@
 """Calls and includes of a module go downward, and never in a circle.
 
 check-layers.py FOLDER...: FOLDER/layers.txt has the layers, the highest first, each a
-line "NAME: FILE...", files without their ".c" and ".h". A header that is in another
-layer than its source file, because a structure of it is embedded there, is named with
-its ".h". Says nothing if all is well.
+line "NAME: FILE...", files without their ".c" and ".h", those of a subdirectory with its
+name. A header that is in another layer than its source file, because a structure of it
+is embedded there, is named with its ".h". Says nothing if all is well.
 """
 
 import os
@@ -21,14 +21,21 @@ VARIABLE = re.compile(r'^(?!static\b|typedef\b|extern\b)(?:const )?(?:struct )?\
                       r'\*?(\w+)(?:\[\w*\])? = ', re.M)
 
 
-def read(folder):
-    """Text of each file, with its extension."""
+def read(folder, parts=("",)):
+    """Text of each file of these subdirectories, by its name with extension."""
     texts = {}
-    for name in sorted(os.listdir(folder)):
-        if name.endswith((".c", ".h")) and not name.endswith(".mod.c"):
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
-                texts[name] = file.read()
+    for part in sorted(parts):
+        for name in sorted(os.listdir(os.path.join(folder, part))):
+            if name.endswith((".c", ".h")) and not name.endswith(".mod.c"):
+                with open(os.path.join(folder, part, name), encoding="utf-8") as file:
+                    texts[os.path.join(part, name)] = file.read()
     return texts
+
+
+def header_of(name, header, texts):
+    """The file that an include means, or None."""
+    beside = os.path.join(os.path.dirname(name), header)
+    return beside if beside in texts else header if header in texts else None
 
 
 def read_layers(path):
@@ -55,8 +62,9 @@ def edges_of(texts):
             for symbol in FUNCTION.findall(text) + VARIABLE.findall(text):
                 owner[symbol] = name
     for name, text in texts.items():
-        edges.update((name, header, "includes it") for header in
-                     INCLUDE.findall(text) if header in texts)
+        edges.update((name, header_of(name, header, texts), "includes it")
+                     for header in INCLUDE.findall(text)
+                     if header_of(name, header, texts))
         for word in set(re.findall(r"\w+", COMMENT.sub(" ", text))):
             if name.endswith(".c") and owner.get(word, name) != name:
                 edges.add((name, owner[word], word))
@@ -94,7 +102,7 @@ def circles(edges):
 def check(folder):
     """Print what is wrong with a folder, one line each."""
     layer_of, names = read_layers(os.path.join(folder, "layers.txt"))
-    texts = read(folder)
+    texts = read(folder, {""} | {os.path.dirname(entry) for entry in layer_of})
     wrong = []
 
     def layer(name):

@@ -2,7 +2,7 @@
 """Warns of literals that look like a file of this tree which is not there.
 
 ``tools/a/b`` has to be a file or directory from the top of the tree, ``a.c`` the name of a
-file anywhere in it.
+file anywhere in it, ``rmpp/a.c`` that of a file of the module's RMPP.
 """
 
 import os
@@ -14,12 +14,12 @@ from sphinx.util import logging
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 PATH = re.compile(r"(?:Documentation|drivers|include|scripts|tools)/[\w./-]+")
-NAME = re.compile(r"[\w-]+\.(?:c|h|py|sh|plan|inc)")
+NAME = re.compile(r"(?:rmpp/)?[\w-]+\.(?:c|h|py|sh|plan|inc)")
 # The kernel's own, and what a build makes.
 OTHERS = ("drivers/infiniband/core/", "user_mad.c", "mad_rmpp.c", "kselftest_harness.h",
           "drivers/infiniband/umad/ib_umad.ko")
 NAMES = {name for root, _, names in os.walk(TREE) if "/.git" not in root
-         for name in names}
+         for file in names for name in (file, f"{os.path.basename(root)}/{file}")}
 
 
 def check(app, doctree):

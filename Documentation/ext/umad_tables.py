@@ -107,7 +107,7 @@ class Parameters(Table):
     role = "param"
 
     def rows(self):
-        texts = [path.read_text(encoding="utf-8") for path in sorted(MODULE.glob("*.c"))]
+        texts = [path.read_text(encoding="utf-8") for path in sorted(MODULE.rglob("*.c"))]
         for text in texts:
             found = PARAMETER.findall(text)
             if len(found) != text.count("MODULE_PARM_DESC("):

@@ -13,7 +13,7 @@
 #include "file.h"
 #include "issm.h"
 #include "port.h"
-#include "rmpp_abort.h"
+#include "rmpp/abort.h"
 #include "sysfs.h"
 #include "umad_compat.h"
 

@@ -23,7 +23,7 @@
 #include "again.h"
 #include "charge.h"
 #include "hdr.h"
-#include "rmpp.h"
+#include "rmpp/rmpp.h"
 #include "rxq.h"
 #include "stats.h"
 #include "timer.h"

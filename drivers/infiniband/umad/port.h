@@ -12,9 +12,9 @@
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
-#include "again.h"
 #include "active_ref.h"
-#include "rmpp_window.h"
+#include "again.h"
+#include "rmpp/window.h"
 #include "stats.h"
 
 struct ib_mad_agent;

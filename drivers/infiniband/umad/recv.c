@@ -15,7 +15,7 @@
 #include "post.h"
 #include "recv_hdr.h"
 #include "request.h"
-#include "rmpp_demux.h"
+#include "rmpp/demux.h"
 #include "rxq.h"
 
 /**

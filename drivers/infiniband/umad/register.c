@@ -15,7 +15,7 @@
 #include "post.h"
 #include "recv.h"
 #include "request.h"
-#include "rmpp_recv.h"
+#include "rmpp/xfer_rx.h"
 
 /* ib_core's recv_queue_size, if nobody tells. */
 #define RECV_QUEUE_DEFAULT	512

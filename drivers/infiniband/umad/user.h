@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "again.h"
 #include "charge.h"
-#include "rmpp_window.h"
+#include "rmpp/window.h"
 
 /* Of them above a file: its program, and cgroups. */
 #define UMAD_USER_LEVELS	(1 + UMAD_CGROUP_LEVELS)

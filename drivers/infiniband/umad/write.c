@@ -9,8 +9,8 @@
 #include "agent.h"
 #include "file.h"
 #include "request.h"
-#include "rmpp_limits.h"
-#include "rmpp_send.h"
+#include "rmpp/limits.h"
+#include "rmpp/xfer_tx.h"
 #include "send.h"
 
 /* What each MAD begins with, as far as it decides on the rest. */

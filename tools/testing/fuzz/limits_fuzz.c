@@ -5,8 +5,8 @@
  */
 #include <linux/types.h>
 #include "fuzz.h"
-#include "rmpp_account.h"
-#include "rmpp_limits.h"
+#include "rmpp/account.h"
+#include "rmpp/limits.h"
 #include "shim/memory.h"
 #include "shim/module.h"
 
@@ -16,12 +16,12 @@
 #include <linux/sched/mm.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "port.h"
 #include "file.h"
-#include "rmpp_peer.h"
-#include "rmpp_recv.h"
-#include "rmpp_window.h"
+#include "port.h"
 #include "request.h"
+#include "rmpp/peer.h"
+#include "rmpp/window.h"
+#include "rmpp/xfer_rx.h"
 #include "user.h"
 
 #define FILES		5
@@ -96,7 +96,7 @@ static void leaves(struct umad_xfer_rx *rx)
 	MUST(list_empty(&rx->peer_node));
 }
 
-/* In place of rmpp_end.c. One whose agent ends is left alone. */
+/* In place of rmpp/xfer_rx_end.c. One whose agent ends is left alone. */
 bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 {
 	struct world *w = &world;

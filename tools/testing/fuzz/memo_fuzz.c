@@ -2,7 +2,7 @@
 /* The complete messages that a file remembers, beside a list of all that there were. */
 #include <linux/types.h>
 #include "fuzz.h"
-#include "rmpp_memo.h"
+#include "rmpp/memo.h"
 #include "shim/memory.h"
 #include "shim/module.h"
 
@@ -13,7 +13,7 @@
 #include <linux/time64.h>
 #include "agent.h"
 #include "file.h"
-#include "rmpp_rx_life.h"
+#include "rmpp/reassembly.h"
 
 #define AGENTS		3
 #define NODES		5

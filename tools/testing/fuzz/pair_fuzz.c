@@ -5,9 +5,9 @@
  * wire becomes good, and then the message has to arrive.
  */
 #include "fuzz.h"
-#include "rmpp_rx.h"
-#include "rmpp_tx.h"
 #include "pagebuf.h"
+#include "rmpp/rx.h"
+#include "rmpp/tx.h"
 #include "shim/memory.h"
 
 #include <linux/gfp.h>

@@ -4,7 +4,7 @@
  * it has stored.
  */
 #include "fuzz.h"
-#include "rmpp_rx.h"
+#include "rmpp/rx.h"
 
 #include <linux/minmax.h>
 #include <linux/time64.h>

@@ -4,7 +4,7 @@
  * send queue that is done with segments whenever it likes.
  */
 #include "fuzz.h"
-#include "rmpp_tx.h"
+#include "rmpp/tx.h"
 
 #include <linux/minmax.h>
 #include <linux/time64.h>

@@ -5,7 +5,7 @@
  * message is one that the message's receiver takes, and the other way round.
  */
 #include "fuzz.h"
-#include "rmpp_rx.h"
+#include "rmpp/rx.h"
 
 static void check_bytes(struct input *in)
 {

@@ -3,9 +3,9 @@
 #ifndef UMAD_KUNIT_RMPP_INTREE_H
 #define UMAD_KUNIT_RMPP_INTREE_H
 
+#include "rmpp/rx.h"
+#include "rmpp/tx.h"
 #include "rmpp_packets.h"
-#include "rmpp_rx.h"
-#include "rmpp_tx.h"
 
 /**
  * struct intree_tx - its sender

@@ -4,7 +4,7 @@
 #define UMAD_KUNIT_RMPP_PACKETS_H
 
 #include <linux/time64.h>
-#include "rmpp_wire.h"
+#include "rmpp/wire.h"
 
 #define MS	((u64)NSEC_PER_MSEC)
 

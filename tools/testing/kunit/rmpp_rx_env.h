@@ -4,8 +4,8 @@
 #define UMAD_KUNIT_RMPP_RX_ENV_H
 
 #include <kunit/test.h>
+#include "rmpp/rx.h"
 #include "rmpp_packets.h"
-#include "rmpp_rx.h"
 
 /* Of data that a message may have: 100 segments of 200 bytes. */
 #define MAX_BYTES	20000

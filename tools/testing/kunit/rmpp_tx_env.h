@@ -4,8 +4,8 @@
 #define UMAD_KUNIT_RMPP_TX_ENV_H
 
 #include <kunit/test.h>
+#include "rmpp/tx.h"
 #include "rmpp_packets.h"
-#include "rmpp_tx.h"
 
 #define SEGS		1000
 /* Of a sender that was told 2 s and two retries, as this one is. */

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What messages being received take, of the file, of the port, and of each peer. */
+#include <linux/types.h>
+#include "rmpp/account.h"
+
+#include <linux/lockdep.h>
+#include "agent.h"
+#include "file.h"
+#include "port.h"
+#include "request.h"
+#include "rmpp/peer.h"
+#include "rmpp/reassembly.h"
+#include "user.h"
+
+/* It has messages being reassembled now, so those above it have. */
+static void file_begins(struct umad_file *file)
+{
+	struct umad_user *user = file->user;
+	struct umad_port *port = file->port;
+
+	spin_lock(&port->users_lock);
+	while (user && !user->active++)
+		user = user->parent;
+	if (!user)
+		port->active_users++;
+	spin_unlock(&port->users_lock);
+}
+
+static void file_ends(struct umad_file *file)
+{
+	struct umad_user *user = file->user;
+	struct umad_port *port = file->port;
+
+	spin_lock(&port->users_lock);
+	while (user && !--user->active)
+		user = user->parent;
+	if (!user)
+		port->active_users--;
+	spin_unlock(&port->users_lock);
+}
+
+/**
+ * umad_rmpp_count() - a message begins
+ * @rx: with its peer
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_count(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	if (!file->rmpp.reassembling++)
+		file_begins(file);
+	atomic_inc(&file->user->reassembling);
+	atomic_inc(&file->port->rmpp_reassembling);
+	if (rx->asked_for)
+		rx->req->answer_comes = true;
+	if (!rx->asked_for)
+		umad_rmpp_peer_add(file, rx);
+}
+
+/**
+ * umad_rmpp_charge() - a message has taken pages
+ * @rx: the message, in the table
+ * @bytes: of them
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_charge(struct umad_xfer_rx *rx, size_t bytes)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	if (!bytes)
+		return;
+	rx->charged += bytes;
+	file->rmpp.reassembly_bytes += bytes;
+	atomic64_add(bytes, &file->user->reassembly_bytes);
+	atomic64_add(bytes, &file->port->rmpp_reassembly_bytes);
+	if (!rx->asked_for)
+		umad_rmpp_peer_charge(file, rx->peer, bytes);
+}
+
+/**
+ * umad_rmpp_uncount() - a message is not being reassembled any more
+ * @rx: its peer is let go
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_uncount(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	if (!--file->rmpp.reassembling)
+		file_ends(file);
+	atomic_dec(&file->user->reassembling);
+	atomic_dec(&file->port->rmpp_reassembling);
+	file->rmpp.reassembly_bytes -= rx->charged;
+	atomic64_sub(rx->charged, &file->user->reassembly_bytes);
+	atomic64_sub(rx->charged, &file->port->rmpp_reassembly_bytes);
+	if (rx->asked_for)
+		rx->req->answer_comes = false;
+	else
+		umad_rmpp_peer_remove(file, rx);
+	rx->charged = 0;
+	umad_rmpp_peer_put(file, rx->peer);
+	rx->peer = NULL;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What messages being received may take, of the file, of the port, and of each
+ * peer; and who has to go if it is too much.
+ */
+#include <linux/types.h>
+#include "rmpp/limits.h"
+
+#include <linux/fs.h>
+#include <linux/lockdep.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/time64.h>
+#include "agent.h"
+#include "file.h"
+#include "port.h"
+#include "request.h"
+#include "rmpp/peer.h"
+#include "rmpp/xfer_rx.h"
+#include "user.h"
+
+static unsigned long rmpp_max_message = 256UL << 20;
+module_param(rmpp_max_message, ulong, 0644);
+MODULE_PARM_DESC(rmpp_max_message,
+		 "Bytes one RMPP message may have, sent or received (default: 256 MiB)");
+
+static unsigned long rmpp_file_bytes = 512UL << 20;
+module_param(rmpp_file_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_file_bytes,
+		 "Bytes of RMPP messages being reassembled for one file (default: 512 MiB)");
+
+static unsigned long rmpp_port_bytes = 1024UL << 20;
+module_param(rmpp_port_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_port_bytes,
+		 "Bytes of RMPP messages being reassembled for one port (default: 1 GiB)");
+
+static unsigned int rmpp_file_transfers = 1024;
+module_param(rmpp_file_transfers, uint, 0644);
+MODULE_PARM_DESC(rmpp_file_transfers,
+		 "RMPP messages being reassembled for one file (default: 1024)");
+
+static unsigned int rmpp_port_transfers = 4096;
+module_param(rmpp_port_transfers, uint, 0644);
+MODULE_PARM_DESC(rmpp_port_transfers,
+		 "RMPP messages being reassembled for one port (default: 4096)");
+
+static unsigned long rmpp_peer_bytes = 256UL << 20;
+module_param(rmpp_peer_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_peer_bytes,
+		 "Bytes of RMPP messages that one peer sends to one file unasked (default: 256 MiB)");
+
+static unsigned int rmpp_peer_transfers = 256;
+module_param(rmpp_peer_transfers, uint, 0644);
+MODULE_PARM_DESC(rmpp_peer_transfers,
+		 "RMPP messages that one peer sends to one file unasked (default: 256)");
+
+/* A message is not evicted before it has been idle for so long. */
+#define IDLE_EVICT	NSEC_PER_SEC
+/* Peers that are looked at for such a one. */
+#define EVICT_PEERS	8
+
+/*
+ * No read() or write() moves more than MAX_RW_COUNT, and a message that no read()
+ * can take would stop a file's queue. Less a page, for headers and the rest of a
+ * segment.
+ */
+#define MESSAGE_MAX	(MAX_RW_COUNT - PAGE_SIZE)
+
+/**
+ * umad_rmpp_max_message() - how long a message may be
+ *
+ * Context: any.
+ * Return: bytes: sent with the first segment's headers, received of data.
+ */
+size_t umad_rmpp_max_message(void)
+{
+	return min_t(size_t, READ_ONCE(rmpp_max_message), MESSAGE_MAX);
+}
+
+/* What there is too much of. */
+enum lack {
+	LACK_NOTHING,
+	LACK_PEER,
+	LACK_TRANSFERS,
+	LACK_BYTES,
+};
+
+/*
+ * A port that is full refuses who has had a share of it, but nobody else: or one
+ * would keep it from all others. It is shared by cgroups, a cgroup's share by those
+ * below it and its programs, and a program's by its files: but all files of a program
+ * have no more than twice its share. n who begin one after another on a port that is
+ * full, all of one cgroup, have at most the n-th harmonic number times its share.
+ */
+static bool exceeds_share(const struct umad_file *file, u64 limit, u64 of_program,
+			  u64 of_file)
+{
+	unsigned int files = READ_ONCE(file->user->active), siblings;
+	const struct umad_user *user;
+	u64 share = limit;
+
+	/* It counts, if it has nothing yet. Others may come and go meanwhile. */
+	for (user = file->user; user; user = user->parent) {
+		siblings = user->parent ? READ_ONCE(user->parent->active) :
+					  READ_ONCE(file->port->active_users);
+		share = div_u64(share, max(siblings + !READ_ONCE(user->active), 1U));
+	}
+	if (of_program > 2 * share)
+		return true;
+	return of_file > div_u64(share, max(files + !file->rmpp.reassembling, 1U));
+}
+
+static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
+{
+	const struct umad_file *file = rx->agent->file;
+	u64 port_bytes = atomic64_read(&file->port->rmpp_reassembly_bytes);
+	u64 limit = READ_ONCE(rmpp_port_bytes);
+
+	if (!rx->asked_for && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
+		return LACK_PEER;
+	if (file->rmpp.reassembly_bytes > READ_ONCE(rmpp_file_bytes))
+		return LACK_BYTES;
+	if (port_bytes > limit &&
+	    exceeds_share(file, limit, atomic64_read(&file->user->reassembly_bytes),
+			  file->rmpp.reassembly_bytes))
+		return LACK_BYTES;
+	return LACK_NOTHING;
+}
+
+static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
+{
+	const struct umad_file *file = rx->agent->file;
+	unsigned int reassembling = atomic_read(&file->port->rmpp_reassembling);
+	unsigned int limit = READ_ONCE(rmpp_port_transfers);
+
+	/* It is complete before another can begin: first segments alone do not keep it out. */
+	if (whole)
+		return lack_of_bytes(rx);
+	if (!rx->asked_for &&
+	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
+		return LACK_PEER;
+	if (file->rmpp.reassembling >= READ_ONCE(rmpp_file_transfers))
+		return LACK_TRANSFERS;
+	/* With this one. */
+	if (reassembling >= limit &&
+	    exceeds_share(file, limit, atomic_read(&file->user->reassembling) + 1,
+			  file->rmpp.reassembling + 1))
+		return LACK_TRANSFERS;
+	return lack_of_bytes(rx);
+}
+
+/* The peer's that has been idle longest, if it is for long enough. */
+static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
+		       u64 now, struct umad_xfer_rx **victim)
+{
+	struct umad_xfer_rx *idle;
+
+	idle = list_first_entry_or_null(&peer->idle, struct umad_xfer_rx,
+					peer_node);
+	if (!idle || idle == rx ||
+	    now - min(now, idle->engine.progress_at) < IDLE_EVICT ||
+	    !umad_xfer_rx_evict(idle))
+		return false;
+	*victim = idle;
+	return true;
+}
+
+/* Not who comes last has to go, but who takes most and does nothing with it. */
+static bool evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
+		  struct umad_xfer_rx **victim)
+{
+	struct umad_file *file = rx->agent->file;
+	struct umad_rmpp_peer *peer;
+	unsigned int looked_at = 0;
+	struct rb_node *node;
+
+	if (lack == LACK_PEER)
+		return evict_from(rx->peer, rx, now, victim);
+	if (lack == LACK_TRANSFERS) {
+		node = rb_first_cached(&file->rmpp.by_transfers);
+		for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
+			peer = rb_entry(node, struct umad_rmpp_peer,
+					by_transfers);
+			if (evict_from(peer, rx, now, victim))
+				return true;
+		}
+		return false;
+	}
+	node = rb_first_cached(&file->rmpp.by_bytes);
+	for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
+		peer = rb_entry(node, struct umad_rmpp_peer, by_bytes);
+		if (evict_from(peer, rx, now, victim))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * umad_rmpp_may_begin() - do the bounds allow a message to begin?
+ * @rx: not in the table yet, with its peer and the request that it answers
+ * @whole: its first segment, which has come, is also its last
+ * @now: the time
+ * @victim: set to one that has made room, for umad_xfer_rx_stop_evicted(), whatever
+ *	is returned
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true if so.
+ */
+bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
+			 struct umad_xfer_rx **victim)
+{
+	enum lack lack;
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (!umad_rxq_has_room(&rx->agent->file->rxq))
+		return false;
+	lack = lack_to_begin(rx, whole);
+	if (lack == LACK_NOTHING)
+		return true;
+	return evict(lack, rx, now, victim) &&
+	       lack_to_begin(rx, whole) == LACK_NOTHING;
+}
+
+/**
+ * umad_rmpp_may_grow() - do the bounds allow the pages that a message has taken?
+ * @rx: the message, in the table
+ * @now: the time
+ * @victim: set to one that has made room, for umad_xfer_rx_stop_evicted(), whatever
+ *	is returned
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true if so.
+ */
+bool umad_rmpp_may_grow(struct umad_xfer_rx *rx, u64 now,
+			struct umad_xfer_rx **victim)
+{
+	enum lack lack = lack_of_bytes(rx);
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (lack == LACK_NOTHING)
+		return true;
+	return evict(lack, rx, now, victim) &&
+	       lack_of_bytes(rx) == LACK_NOTHING;
+}

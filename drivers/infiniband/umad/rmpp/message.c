@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A message to be sent, from when a program writes it. */
+#include <linux/types.h>
+#include "rmpp/message.h"
+
+#include <linux/err.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_mad.h>
+#include "addr.h"
+#include "agent.h"
+#include "pagebuf.h"
+#include "request.h"
+#include "rmpp/dest.h"
+
+/**
+ * umad_xfer_tx_create() - a message that a program has written
+ * @file: that the program has written to
+ * @hdr: the program's header
+ * @head: its MAD and RMPP header, as copied in before: 36 bytes
+ * @mad: the program's, from the MAD header on
+ * @len: bytes of @mad, checked against the bound of a message
+ *
+ * Context: process; sleeps, for as long as the program's page faults take.
+ * Return: the message; -EINVAL when it ends within the class's header;
+ * -EFAULT; -ENOMEM, also when the file's messages take more than they may.
+ */
+struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
+					 const struct ib_user_mad_hdr *hdr,
+					 const void *head,
+					 const void __user *mad, size_t len)
+{
+	const struct ib_mad_hdr *mad_hdr = head;
+	size_t hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
+	struct umad_rmpp_dest *dest;
+	struct umad_xfer_tx *tx;
+	struct umad_addr to;
+	int ret = -ENOMEM;
+
+	if (len < hdr_len)
+		return ERR_PTR(-EINVAL);
+	tx = kzalloc(sizeof(*tx), GFP_KERNEL_ACCOUNT);
+	if (!tx)
+		return ERR_PTR(ret);
+	/* One try: whoever wants more than there is hears so at once. */
+	tx->data = umad_pagebuf_alloc(GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
+				      __GFP_NOWARN);
+	if (!tx->data)
+		goto err;
+
+	/* One without data takes memory, too. */
+	tx->charged = max_t(size_t, PAGE_ALIGN(len - hdr_len), PAGE_SIZE);
+	umad_addr_from_hdr(&to, hdr);
+	dest = umad_rmpp_dest_charge(file, &to, tx->charged);
+	if (IS_ERR(dest))
+		goto err;
+	tx->file = file;
+	tx->dest = dest;
+
+	tx->data_len = len - hdr_len;
+	tx->response_window = 1;
+	tx->turn_at = U64_MAX;
+	memcpy(tx->head, head, IB_MGMT_RMPP_HDR);
+	ret = -EFAULT;
+	if (copy_from_user(tx->head + IB_MGMT_RMPP_HDR, mad + IB_MGMT_RMPP_HDR,
+			   hdr_len - IB_MGMT_RMPP_HDR))
+		goto err;
+	ret = umad_pagebuf_write_user(tx->data, mad + hdr_len, tx->data_len);
+	if (ret)
+		goto err;
+	return tx;
+err:
+	umad_xfer_tx_free(tx);
+	return ERR_PTR(ret);
+}
+
+/**
+ * umad_xfer_tx_free() - give a message back
+ * @tx: consumed; NULL is nothing
+ *
+ * Context: process; may sleep.
+ */
+void umad_xfer_tx_free(struct umad_xfer_tx *tx)
+{
+	if (!tx)
+		return;
+	if (tx->dest)
+		umad_rmpp_dest_uncharge(tx->file, tx->dest, tx->charged);
+	umad_pagebuf_free_soon(tx->data);
+	kfree(tx);
+}
+
+/**
+ * umad_xfer_tx_mad() - the MAD header of a message
+ * @tx: the message
+ *
+ * Context: any.
+ * Return: the header, that each segment begins with.
+ */
+struct ib_mad_hdr *umad_xfer_tx_mad(struct umad_xfer_tx *tx)
+{
+	return (struct ib_mad_hdr *)tx->head;
+}
+
+/**
+ * umad_xfer_tx_is_active() - is its message still to be sent?
+ * @req: with a message
+ *
+ * Context: process, &umad_file.lock held.
+ * Return: false when its transaction has ended, or its agent ends.
+ */
+bool umad_xfer_tx_is_active(const struct umad_request *req)
+{
+	return !req->agent->dying && (req->txn.state == UMAD_TXN_WAIT ||
+				      req->txn.state == UMAD_TXN_SEND);
+}
+
+/* When its timer is to run next. */
+static u64 next_deadline(const struct umad_request *req)
+{
+	if (!umad_xfer_tx_is_active(req))
+		return U64_MAX;
+	return min(rmpp_tx_deadline(&req->rmpp->engine), req->rmpp->turn_at);
+}
+
+/**
+ * umad_xfer_tx_arm() - have the timer run when something is to be done next
+ * @req: with a message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_xfer_tx_arm(struct umad_request *req)
+{
+	umad_rmpp_set_timer(req->file, &req->rmpp->timer, next_deadline(req));
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A message of several segments that a program has written. */
+#ifndef UMAD_RMPP_MESSAGE_H
+#define UMAD_RMPP_MESSAGE_H
+
+#include "rmpp/rmpp.h"
+#include "rmpp/tx.h"
+#include "timer.h"
+
+struct umad_rmpp_dest;
+struct umad_pagebuf;
+struct umad_request;
+
+/**
+ * struct umad_xfer_tx - a message being sent
+ * @engine: protected by &umad_file.lock
+ * @timer: protected by &umad_file.lock
+ * @req: whose message it is, constant once posted
+ * @layout: how it is cut, constant once posted
+ * @head: what stands before the data of each segment, constant once posted
+ * @file: that is charged for it, constant
+ * @dest: where to, likewise; constant, NULL before it is charged
+ * @charged: bytes, constant
+ * @data: its data, constant
+ * @data_len: bytes of @data
+ * @mad_size: bytes of one MAD, constant once posted
+ * @pumping: a thread hands segments to ib_core; protected by &umad_file.lock
+ * @again: it is to look once more; protected by &umad_file.lock
+ * @settled: the end of @engine was seen to; protected by &umad_file.lock
+ * @taken: ib_core has taken a segment; set once, by who is @pumping
+ * @answered: its response has begun; protected by &umad_file.lock
+ * @turns: turn-around ACKs in ib_core; protected by &umad_file.lock
+ * @turn_at: when to look whether the turn-around ACK is to be sent again, or
+ *	U64_MAX; protected by &umad_file.lock
+ * @response_window: segments of the response that may come unacknowledged;
+ *	protected by &umad_file.lock
+ */
+struct umad_xfer_tx {
+	struct rmpp_tx engine;
+	struct umad_timer timer;
+	struct umad_request *req;
+	struct rmpp_layout layout;
+	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
+	struct umad_file *file;
+	struct umad_rmpp_dest *dest;
+	size_t charged;
+	struct umad_pagebuf *data;
+	size_t data_len;
+	u32 mad_size;
+	bool pumping;
+	bool again;
+	bool settled;
+	bool taken;
+	bool answered;
+	unsigned int turns;
+	u64 turn_at;
+	u32 response_window;
+};
+
+struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
+					 const struct ib_user_mad_hdr *hdr,
+					 const void *head,
+					 const void __user *mad, size_t len);
+void umad_xfer_tx_free(struct umad_xfer_tx *tx);
+struct ib_mad_hdr *umad_xfer_tx_mad(struct umad_xfer_tx *tx);
+void umad_xfer_tx_arm(struct umad_request *req);
+bool umad_xfer_tx_is_active(const struct umad_request *req);
+
+#endif /* UMAD_RMPP_MESSAGE_H */

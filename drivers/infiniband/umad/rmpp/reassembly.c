@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Messages being received: their references. */
+#include <linux/types.h>
+#include "rmpp/reassembly.h"
+
+#include <linux/slab.h>
+#include "ah.h"
+#include "pagebuf.h"
+#include "request.h"
+
+/**
+ * umad_rmpp_rx_entry_release() - give a message back
+ * @entry: in a &struct umad_rmpp_rx_entry; consumed
+ *
+ * Context: process; may sleep.
+ */
+void umad_rmpp_rx_entry_release(struct umad_rx_entry *entry)
+{
+	umad_pagebuf_free_soon(entry->body);
+	kfree(container_of(entry, struct umad_rmpp_rx_entry, rx_entry));
+}
+
+/**
+ * umad_xfer_rx_get() - take a reference
+ * @rx: to be kept
+ *
+ * Context: any.
+ */
+void umad_xfer_rx_get(struct umad_xfer_rx *rx)
+{
+	refcount_inc(&rx->refs);
+}
+
+/**
+ * umad_xfer_rx_put() - drop a reference
+ * @rx: consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_rx_put(struct umad_xfer_rx *rx)
+{
+	if (!refcount_dec_and_test(&rx->refs))
+		return;
+	if (rx->ah)
+		umad_ah_put(rx->ah);
+	if (rx->entry)
+		umad_rmpp_rx_entry_release(&rx->entry->rx_entry);
+	if (rx->req)
+		umad_request_put(rx->req);
+	kfree(rx);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * RMPP in the module: what connects the self-contained engines (rmpp/tx.h, rmpp/rx.h) to
+ * files, agents, memory, timers and ib_core. All engine calls are made with
+ * the file's lock held.
+ */
+#ifndef UMAD_RMPP_H
+#define UMAD_RMPP_H
+
+#include <linux/atomic.h>
+#include <linux/rbtree.h>
+#include <linux/types.h>
+#include <rdma/ib_user_mad.h>
+#include "rmpp/window.h"
+#include "rmpp/wire.h"
+#include "timer.h"
+
+struct umad_file;
+
+/* Bytes of the longest headers before a segment's data. */
+#define UMAD_RMPP_HDR_MAX	64
+
+/**
+ * struct umad_rmpp_memos - the complete messages that a file remembers, protected by
+ *	&umad_file.lock
+ * @by_key: struct umad_rmpp_memo
+ * @oldest: the same, the one that will be forgotten first foremost, or nearly so
+ * @peers: struct umad_rmpp_memo_peer, who has sent them
+ * @by_count: the same, who has most first
+ * @timer: when the first of @oldest is to be forgotten
+ * @count: how many there are
+ */
+struct umad_rmpp_memos {
+	struct rb_root by_key;
+	struct list_head oldest;
+	struct rb_root peers;
+	struct rb_root_cached by_count;
+	struct umad_timer timer;
+	unsigned int count;
+};
+
+/**
+ * struct umad_rmpp - what a file has of RMPP, protected by &umad_file.lock
+ * @receivers: struct umad_xfer_rx by key
+ * @peers: struct umad_rmpp_peer, who sends the messages that are being reassembled
+ * @by_transfers: the same, who has begun most of them unasked first
+ * @by_bytes: the same, whose unasked ones take most memory first
+ * @unresolved: those of the peers whose address is waited for, in turn
+ * @resolving: works of messages under way, each for an address
+ * @rejects: answers under way to packets that belong to no message; no lock
+ * @lingering: complete ones, the one that has been for longest first
+ * @memos: of those before them, what is needed to answer
+ * @reassembly_bytes: memory of messages that are being reassembled
+ * @reassembling: how many those are
+ * @share: of the windows, among the files of the program
+ * @lingering_count: how many are in @lingering
+ * @dests: struct umad_rmpp_dest, where messages are being sent to
+ * @sending_bytes: memory of messages that are being sent
+ */
+struct umad_rmpp {
+	struct rb_root receivers;
+	struct rb_root peers;
+	struct rb_root_cached by_transfers;
+	struct rb_root_cached by_bytes;
+	struct list_head unresolved;
+	unsigned int resolving;
+	atomic_t rejects;
+	struct list_head lingering;
+	struct umad_rmpp_memos memos;
+	u64 reassembly_bytes;
+	unsigned int reassembling;
+	struct umad_share share;
+	unsigned int lingering_count;
+	struct rb_root dests;
+	u64 sending_bytes;
+};
+
+void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *program);
+void umad_rmpp_destroy(struct umad_rmpp *rmpp);
+void umad_rmpp_set_timer(struct umad_file *file, struct umad_timer *timer,
+			 u64 deadline);
+
+#endif /* UMAD_RMPP_H */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The receiver of one RMPP message (IBA 13.6.6.2, Figures 176 and 177). Pure,
+ * as the sender: it says which segments to store and what to answer, and has
+ * neither the segments nor the queue pair. Times are nanoseconds.
+ */
+#ifndef UMAD_RMPP_RX_H
+#define UMAD_RMPP_RX_H
+
+#include <linux/bitmap.h>
+#include <linux/types.h>
+#include "rmpp/wire.h"
+
+/* The widest window; a power of two. */
+#define RMPP_RX_WINDOW_MAX	1024
+/*
+ * At least every so many segments are acknowledged, and each half window; more
+ * rarely once so many have come in order, and nothing twice, then at least each
+ * quarter.
+ */
+#define RMPP_RX_ACK_MAX		32
+#define RMPP_RX_ACK_IN_ORDER	128
+#define RMPP_RX_IN_ORDER_RUN		512
+
+/**
+ * enum rmpp_rx_state - where a receiver stands
+ * @RMPP_RX_REASSEMBLING: segments are missing
+ * @RMPP_RX_DONE: the message is complete; lingers to answer what is repeated
+ * @RMPP_RX_DEAD: nothing more is to be done or answered
+ */
+enum rmpp_rx_state {
+	RMPP_RX_REASSEMBLING,
+	RMPP_RX_DONE,
+	RMPP_RX_DEAD,
+};
+
+/**
+ * enum rmpp_rx_verdict - what to do about a packet
+ * @RMPP_RX_DROP: nothing
+ * @RMPP_RX_STORE: store the segment, then call rmpp_rx_stored()
+ * @RMPP_RX_ACK: send the ACK that rmpp_rx_format_ack() makes
+ * @RMPP_RX_ABORT: send ABORT with @status, the message is dead
+ * @RMPP_RX_STOP: send STOP with @status, the message is dead
+ * @RMPP_RX_GONE: send nothing, the message is dead: the sender has ended it, or
+ *	it has lingered long enough
+ */
+enum rmpp_rx_verdict {
+	RMPP_RX_DROP,
+	RMPP_RX_STORE,
+	RMPP_RX_ACK,
+	RMPP_RX_ABORT,
+	RMPP_RX_STOP,
+	RMPP_RX_GONE,
+};
+
+/**
+ * struct rmpp_rx - a receiver
+ * @state: where it stands
+ * @status: RMPPStatus for an ABORT or STOP
+ * @layout: of the class
+ * @max_segs: segments a message may have
+ * @expected: first segment that is missing, ES of the specification
+ * @window_last: last segment that the sender may send, WL; never shrinks
+ * @window: segments that the last ACK could have allowed beyond what had arrived
+ * @claim: segments of the message by what the first one says; 0: it does not
+ * @acked: last segment acknowledged
+ * @highest: highest segment stored
+ * @last: number of the segment with the Last flag; 0: not seen yet
+ * @last_len: its PayloadLength
+ * @gap_acks: segments that have come behind the gap at @expected
+ * @in_order_run: segments that have come in order since one did not, or came twice
+ * @repwin: window that a turn-around ACK gave us, 1 if there was none
+ * @progress_at: when a segment was last stored
+ * @ack_repeat_at: when to repeat the acknowledgment, should nothing come
+ * @ack_repeat: how long the wait for that is, this time
+ * @ack_repeats: how often it was repeated since a segment was stored
+ * @all_ack_repeats: the same, since the message began
+ * @asked_for: it answers a request of ours: set by the owner when it begins. Else
+ *	one segment alone is worth little: anybody can send that
+ * @dropped: segments that came for nothing: twice, or out of the window
+ * @have: by segment modulo its size: stored, from @expected on
+ */
+struct rmpp_rx {
+	enum rmpp_rx_state state;
+	u8 status;
+	struct rmpp_layout layout;
+	u32 max_segs;
+	u32 expected;
+	u32 window_last;
+	u32 window;
+	u32 claim;
+	u32 acked;
+	u32 highest;
+	u32 last;
+	u32 last_len;
+	u32 gap_acks;
+	u32 in_order_run;
+	u32 repwin;
+	u64 progress_at;
+	u64 ack_repeat_at;
+	u64 ack_repeat;
+	u32 ack_repeats;
+	u32 all_ack_repeats;
+	bool asked_for;
+	u32 dropped;
+	DECLARE_BITMAP(have, RMPP_RX_WINDOW_MAX);
+};
+
+void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
+		  u64 max_bytes, u32 first_window, u64 now);
+void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin,
+		     u64 until);
+enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
+				     const struct rmpp_packet *packet, u64 now);
+enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
+				    const struct rmpp_packet *packet,
+				    u64 now);
+enum rmpp_rx_verdict rmpp_rx_no_room(struct rmpp_rx *rx);
+enum rmpp_rx_verdict rmpp_rx_cancel(struct rmpp_rx *rx, u8 status);
+enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now);
+u64 rmpp_rx_deadline(const struct rmpp_rx *rx);
+void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window,
+			struct rmpp_packet *ack);
+u64 rmpp_rx_data_len(const struct rmpp_rx *rx);
+enum rmpp_rx_verdict rmpp_rx_check_start(const struct rmpp_packet *packet,
+					 u8 *status);
+
+#endif /* UMAD_RMPP_RX_H */

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/types.h>
+#include "rmpp/table.h"
+
+#include <linux/rbtree.h>
+#include <linux/string.h>
+#include "rmpp/reassembly.h"
+
+static int compare(const void *key, const struct rb_node *node)
+{
+	return memcmp(key, &rb_entry(node, struct umad_xfer_rx, node)->key,
+		      sizeof(struct umad_rmpp_key));
+}
+
+static bool sorts_before(struct rb_node *a, const struct rb_node *b)
+{
+	return compare(&rb_entry(a, struct umad_xfer_rx, node)->key, b) < 0;
+}
+
+/**
+ * umad_rmpp_table_find() - the message with a key
+ * @rmpp: of the file
+ * @key: of the message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: the message, or NULL.
+ */
+struct umad_xfer_rx *umad_rmpp_table_find(struct umad_rmpp *rmpp,
+					  const struct umad_rmpp_key *key)
+{
+	struct rb_node *node = rb_find(key, &rmpp->receivers, compare);
+
+	return node ? rb_entry(node, struct umad_xfer_rx, node) : NULL;
+}
+
+/**
+ * umad_rmpp_table_insert() - a message begins
+ * @rmpp: of the file
+ * @rx: the message, whose key is in no other
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_table_insert(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx)
+{
+	rb_add(&rx->node, &rmpp->receivers, sorts_before);
+}
+
+/**
+ * umad_rmpp_table_remove() - a message has ended
+ * @rmpp: of the file
+ * @rx: the message, in the table
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_table_remove(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx)
+{
+	rb_erase(&rx->node, &rmpp->receivers);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The turn-around ACK: the receiver of our request may begin its response. */
+#include <linux/types.h>
+#include "rmpp/xfer_tx.h"
+
+#include <linux/err.h>
+#include <linux/limits.h>
+#include <linux/time64.h>
+#include "agent.h"
+#include "file.h"
+#include "port.h"
+#include "post.h"
+#include "request.h"
+#include "wait_entry.h"
+
+/* One that could not be posted is tried again after so long. */
+#define TURN_AGAIN	(100 * NSEC_PER_MSEC)
+/*
+ * Of one message in the send queue: its receiver may ask for them as fast as it likes.
+ * Each time it uses one up, and without one a response is lost: then more, as many as
+ * segments may be there.
+ */
+#define REPEATS_MAX	4
+
+/**
+ * umad_rmpp_wants_turn() - is a turn-around ACK due because there is no wait entry?
+ * @req: with a message
+ *
+ * A response may come, and ib_core would drop it.
+ * Context: process, &umad_file.lock held.
+ * Return: true if so.
+ */
+bool umad_rmpp_wants_turn(const struct umad_request *req)
+{
+	return umad_xfer_tx_is_active(req) && req->txn.state == UMAD_TXN_WAIT &&
+	       !req->waiting && !req->rmpp->answered;
+}
+
+/* Once more, soon. */
+static void put_off_turn(struct umad_request *req)
+{
+	lockdep_assert_held(&req->file->lock);
+	req->rmpp->turn_at = ktime_get_ns() + TURN_AGAIN;
+	umad_xfer_tx_arm(req);
+}
+
+/* One has left ib_core. True: the next was put off, and is due. */
+static bool next_is_due(struct umad_request *req)
+{
+	struct umad_xfer_tx *tx = req->rmpp;
+
+	lockdep_assert_held(&req->file->lock);
+	tx->turns--;
+	if (tx->turn_at == U64_MAX || !umad_rmpp_wants_turn(req))
+		return false;
+	tx->turn_at = U64_MAX;
+	return true;
+}
+
+static void turn_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
+		       bool waited)
+{
+	struct umad_request *req = umad_post_owner(buf);
+	struct umad_file *file = req->file;
+	bool ok = status == IB_WC_SUCCESS, turn;
+
+	spin_lock(&file->lock);
+	umad_request_count_failure(req, status);
+	waited = waited && umad_wait_entry_done(req, buf);
+	if (waited && ok)
+		umad_request_wait_ended(req, status);
+	turn = next_is_due(req);
+	/* It has failed here: but the request has arrived, and will be answered. */
+	if (waited && !ok && !turn && umad_rmpp_wants_turn(req))
+		put_off_turn(req);
+	umad_request_unlock(file);
+	if (turn)
+		umad_rmpp_turn_around(req);
+	umad_request_free_mad(req, buf);
+}
+
+static void turn_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	turn_ended(buf, status, false);
+}
+
+static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	turn_ended(buf, status, true);
+}
+
+static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
+{
+	struct umad_xfer_tx *tx = req->rmpp;
+	struct umad_file *file = req->file;
+	struct ib_mad_send_buf *buf;
+	bool waits;
+	int ret;
+
+	buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->layout.hdr,
+				     UMAD_POST_NOWAIT, turn_done);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	rmpp_format(buf->mad, packet);
+	spin_lock(&file->lock);
+	waits = umad_wait_entry_attach(req, buf, waiting_done);
+	spin_unlock(&file->lock);
+
+	ret = ib_post_send_mad(buf, NULL);
+	if (!ret && !umad_request_has_ended(req))
+		return 0;
+	spin_lock(&file->lock);
+	umad_wait_entry_posted(req, buf, waits, ret);
+	spin_unlock(&file->lock);
+	if (ret)
+		umad_request_free_mad(req, buf);
+	return ret;
+}
+
+/**
+ * umad_rmpp_turn_around() - now they send and we receive (IBA 13.6.6.3)
+ * @req: with a message that is acknowledged; caller must hold an active reference to
+ *	its agent, or be in a handler of ib_core; the caller has a reference
+ *
+ * The ACK stays in ib_core to catch a response of one MAD, if nothing does. If it could
+ * not be posted, it is again: without a deadline nothing else would make that good.
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_rmpp_turn_around(struct umad_request *req)
+{
+	struct umad_xfer_tx *tx = req->rmpp;
+	struct umad_file *file = req->file;
+	const struct rmpp_packet packet = {
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = IB_MGMT_RMPP_TYPE_ACK,
+		.len = tx->response_window,
+	};
+	bool post;
+
+	spin_lock(&file->lock);
+	post = tx->turns < (req->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX) &&
+	       !umad_wait_entry_is_full(req);
+	tx->turns += post;
+	spin_unlock(&file->lock);
+	if (post && !post_turn(req, &packet))
+		return;
+
+	spin_lock(&file->lock);
+	tx->turns -= post;
+	if (post)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+	if (umad_rmpp_wants_turn(req))
+		put_off_turn(req);
+	spin_unlock(&file->lock);
+}
+
+/**
+ * umad_xfer_tx_turn_again() - its wait entry was used up by what is not the response
+ * @req: with a message; in a handler of ib_core; the caller has a reference
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_tx_turn_again(struct umad_request *req)
+{
+	bool turn;
+
+	spin_lock(&req->file->lock);
+	turn = req->rmpp->settled && umad_rmpp_wants_turn(req);
+	spin_unlock(&req->file->lock);
+	if (turn)
+		umad_rmpp_turn_around(req);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/types.h>
+#include "rmpp/window.h"
+
+#include <linux/lockdep.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+#include "agent.h"
+#include "file.h"
+#include "port.h"
+#include "rmpp/peer.h"
+#include "rmpp/reassembly.h"
+#include "user.h"
+
+/*
+ * A sender that is silent for so long uses nothing of what it was granted: it
+ * waits for its own timeout, of 2 s in-tree, or is gone. When it comes back it
+ * does so with one segment or two, and counts again.
+ */
+#define SILENT_AFTER	(250 * NSEC_PER_MSEC)
+/* Of the window budget, what one peer alone is not granted: for who comes next. */
+#define RESERVE(budget)	((budget) / 8)
+/*
+ * Of that, what all peers of one program are not granted: half of this is for others
+ * at the highest level, half of the rest at the next, and so on.
+ */
+#define SPARE(budget)	((budget) / 24)
+/* The longest way up to the port: from a peer, by its file and those who have that. */
+#define LEVELS		(2 + UMAD_USER_LEVELS)
+
+/**
+ * umad_rmpp_window_init() - nothing is granted yet
+ * @window: of a port
+ *
+ * Context: any.
+ */
+void umad_rmpp_window_init(struct umad_rmpp_window *window)
+{
+	spin_lock_init(&window->lock);
+	INIT_LIST_HEAD(&window->active);
+	umad_share_init(&window->all, NULL);
+}
+
+static struct umad_rmpp_window *window_of(struct umad_xfer_rx *rx)
+{
+	return &rx->agent->file->port->rmpp_window;
+}
+
+static bool is_active(const struct umad_xfer_rx *rx)
+{
+	return !list_empty(&rx->window_node);
+}
+
+/* What has been granted to a message is so to all that it belongs to. */
+static void add_granted(struct umad_xfer_rx *rx, u32 granted)
+{
+	struct umad_share *share;
+
+	for (share = &rx->peer->share; share; share = share->parent)
+		share->granted += granted;
+}
+
+static void deactivate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
+{
+	struct umad_share *share = &rx->peer->share;
+
+	lockdep_assert_held(&window->lock);
+	list_del_init(&rx->window_node);
+	add_granted(rx, -rx->granted);
+	while (share && !--share->active)
+		share = share->parent;
+}
+
+static void activate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
+{
+	struct umad_share *share = &rx->peer->share;
+
+	lockdep_assert_held(&window->lock);
+	list_add_tail(&rx->window_node, &window->active);
+	add_granted(rx, rx->granted);
+	while (share && !share->active++)
+		share = share->parent;
+}
+
+/*
+ * What its sender may send without a further ACK, from the first missing one.
+ * One segment is not counted, that each is always granted: else many that have
+ * no more than that would use up what others could be granted.
+ */
+static void account(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
+{
+	const struct rmpp_rx *engine = &rx->engine;
+	u32 granted = engine->window_last - (engine->expected - 1);
+
+	lockdep_assert_held(&window->lock);
+	if (granted)
+		granted--;
+	if (is_active(rx))
+		add_granted(rx, granted - rx->granted);
+	rx->granted = granted;
+}
+
+/* Those whose senders have fallen silent do not count. */
+static void let_age(struct umad_rmpp_window *window, u64 now)
+{
+	struct umad_xfer_rx *rx, *next;
+
+	lockdep_assert_held(&window->lock);
+	list_for_each_entry_safe(rx, next, &window->active, window_node) {
+		if (now - min(now, rx->seen_at) < SILENT_AFTER)
+			break;
+		deactivate(window, rx);
+	}
+}
+
+/**
+ * umad_rmpp_window_seen() - a segment of a message has come, and was stored
+ * @rx: the message, not complete
+ * @now: the time
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_window_seen(struct umad_xfer_rx *rx, u64 now)
+{
+	struct umad_rmpp_window *window = window_of(rx);
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	spin_lock(&window->lock);
+	rx->seen_at = now;
+	if (is_active(rx))
+		list_move_tail(&rx->window_node, &window->active);
+	else
+		activate(window, rx);
+	account(window, rx);
+	spin_unlock(&window->lock);
+}
+
+/**
+ * umad_rmpp_window_leave() - a message has ended
+ * @rx: complete, or not to be completed
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_window_leave(struct umad_xfer_rx *rx)
+{
+	struct umad_rmpp_window *window = window_of(rx);
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	spin_lock(&window->lock);
+	if (is_active(rx))
+		deactivate(window, rx);
+	rx->granted = 0;
+	spin_unlock(&window->lock);
+}
+
+/*
+ * A fair share: at each level the same for all who are active, of what those above it
+ * have. But no more than is left of any of these, as those who came first may have
+ * been granted much. @share: of a peer or a file; @own: what is granted of it to who
+ * asks; @below: who divide it.
+ */
+static u32 choose(struct umad_rmpp_window *window, u32 budget,
+		  const struct umad_share *share, u32 own, unsigned int below)
+{
+	u32 most = budget, used = window->all.granted - own;
+	u32 left = most - min(most, used), spare = 0;
+	const struct umad_share *way[LEVELS];
+	unsigned int n = 0;
+
+	lockdep_assert_held(&window->lock);
+	for (; share->parent && !WARN_ON_ONCE(n == LEVELS); share = share->parent)
+		way[n++] = share;
+	while (n--) {
+		share = way[n];
+		/* It counts, if it has nothing yet. */
+		most /= share->parent->active + !share->active;
+		spare = n ? (spare + SPARE(budget)) / 2 : RESERVE(budget);
+		most = min(most, budget - spare);
+		used = share->granted - own;
+		left = min(left, most - min(most, used));
+	}
+	return clamp_t(u32, min(left, most / below), 1, RMPP_RX_WINDOW_MAX);
+}
+
+/**
+ * umad_rmpp_window_ack() - the ACK of a message, with the window it can have now
+ * @rx: the message
+ * @ack: filled in; it is sent
+ * @now: the time
+ *
+ * Choosing the window and granting it are one step, so that what is granted
+ * never exceeds the window budget but by one segment for each message.
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
+			  u64 now)
+{
+	u32 budget = READ_ONCE(rx->agent->file->port->rx_window_budget);
+	struct umad_rmpp_window *window = window_of(rx);
+	u32 size = 1;
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	/* Complete: it wants nothing, and has left. */
+	if (rx->engine.state == RMPP_RX_DONE) {
+		rmpp_rx_format_ack(&rx->engine, 1, ack);
+		return;
+	}
+	spin_lock(&window->lock);
+	let_age(window, now);
+	/* Who is silent needs no more than a way to go on. */
+	if (is_active(rx))
+		size = choose(window, budget, &rx->peer->share, rx->granted,
+			      rx->peer->share.active);
+	rmpp_rx_format_ack(&rx->engine, size, ack);
+	account(window, rx);
+	spin_unlock(&window->lock);
+}
+
+/**
+ * umad_rmpp_window_offer() - the window for a message that is yet to begin
+ * @file: that will receive it, from a peer that it does not know yet
+ * @now: the time
+ *
+ * Context: process; does not sleep.
+ * Return: segments, at least one, RMPP_RX_WINDOW_MAX at the most.
+ */
+u32 umad_rmpp_window_offer(struct umad_file *file, u64 now)
+{
+	struct umad_rmpp_window *window = &file->port->rmpp_window;
+	u32 budget = READ_ONCE(file->port->rx_window_budget);
+	const struct umad_share *share = &file->rmpp.share;
+	u32 size;
+
+	spin_lock(&window->lock);
+	let_age(window, now);
+	size = choose(window, budget, share, 0, share->active + 1);
+	spin_unlock(&window->lock);
+	return size;
+}

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/types.h>
+#include "rmpp/xfer_rx.h"
+
+#include <linux/err.h>
+#include <linux/limits.h>
+#include "agent.h"
+#include "charge.h"
+#include "file.h"
+#include "pagebuf.h"
+#include "port.h"
+#include "request.h"
+#include "rmpp/abort.h"
+#include "rmpp/account.h"
+#include "rmpp/limits.h"
+#include "rmpp/match.h"
+#include "rmpp/memo.h"
+#include "rmpp/peer.h"
+#include "rmpp/table.h"
+#include "rmpp/xfer_tx.h"
+
+/*
+ * A response that has begun may take this long for each further segment, in
+ * ms, if the caller's timeout is shorter: to notice a loss an in-tree sender
+ * needs 2 s, OPA's fabric manager up to 5.2 s, and that may be lost again.
+ */
+#define SEGMENT_PATIENCE_MS	10000
+/* So often the request of a response that has begun is looked at, if nothing comes. */
+#define REQUEST_LOOK		(5ULL * NSEC_PER_SEC)
+/* Whoever repeats a segment sooner than this after a message is complete does not. */
+#define REPEAT_MIN_MS		20
+
+/**
+ * struct rx_segment - a packet that is being dealt with
+ * @rwc: the packet
+ * @packet: its RMPP header
+ * @err: why its bytes could not be kept, or 0
+ * @grown: memory that they took
+ * @victim: a message that had to make room for it, to be told; or NULL
+ * @oldest: a complete one that lingers no more, for umad_xfer_rx_put_lingering(); or
+ *	NULL
+ * @answered: the request that the message has answered, to be put; or NULL
+ * @unwanted: the message is whole, and nobody wants it
+ */
+struct rx_segment {
+	const struct ib_mad_recv_wc *rwc;
+	const struct rmpp_packet *packet;
+	int err;
+	size_t grown;
+	struct umad_xfer_rx *victim;
+	struct umad_xfer_rx *oldest;
+	struct umad_request *answered;
+	bool unwanted;
+};
+
+/* The segment's bytes into the pages. */
+static void store(struct umad_xfer_rx *rx, struct rx_segment *seg)
+{
+	const struct rmpp_layout *layout = &rx->engine.layout;
+	struct umad_file *file = rx->agent->file;
+	struct umad_pagebuf *body = rx->entry->rx_entry.body;
+	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
+	const void *mad = seg->rwc->recv_buf.mad;
+	size_t before = body->bytes;
+	size_t len;
+
+	/* OPA's last MAD may be short; what is missing reads as zero. */
+	len = min_t(size_t, layout->data, seg->rwc->mad_len - layout->hdr);
+	seg->err = umad_pagebuf_write(body, (size_t)(seg->packet->seg - 1) * layout->data,
+				      mad + layout->hdr, len);
+	umad_charge_end(&charge);
+	seg->grown = body->bytes - before;
+}
+
+/* A response is on its way: its request waits for the next segment now. */
+static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
+{
+	struct umad_file *file = rx->agent->file;
+	struct umad_txn *txn;
+	ktime_t wait;
+
+	if (!rx->req)
+		return true;
+	txn = &rx->req->txn;
+	if (txn->state != UMAD_TXN_WAIT)
+		return false;
+	if (!rx->asked_for || txn->timeout == UMAD_TIMEOUT_INFINITE)
+		return true;
+	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
+	umad_txn_put_off(&file->txns, txn, now, wait);
+	umad_file_arm(file);
+	return true;
+}
+
+/*
+ * The message is whole: give it to the program, if it still wants it. Returns
+ * what lingers no more, for umad_xfer_rx_put_lingering(), or NULL.
+ */
+static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
+{
+	struct umad_agent *agent = rx->agent;
+	struct umad_file *file = agent->file;
+	struct umad_stats *stats = &file->port->stats;
+	struct umad_rmpp_rx_entry *entry = rx->entry;
+	bool wanted = !agent->dying;
+	struct umad_xfer_rx *oldest;
+
+	lockdep_assert_held(&file->lock);
+	/* The requests of an agent that goes away are canceled by its closer. */
+	if (rx->req && wanted)
+		wanted = umad_request_step(rx->req, UMAD_TXN_EV_RESPONSE, 0,
+					   ktime_get()) == UMAD_TXN_DELIVER;
+	if (rx->req && wanted)
+		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
+	umad_xfer_rx_uncharge_all(rx);
+	oldest = umad_xfer_rx_linger(rx);
+
+	if (!wanted) {
+		umad_stat_inc(stats, agent->dying ?
+			      UMAD_STAT_RECV_DROPPED_DEAD :
+			      UMAD_STAT_RECV_UNMATCHED);
+		return oldest;
+	}
+	rx->entry = NULL;
+	entry->rx_entry.hdr = rx->from;
+	entry->rx_entry.data = entry->head;
+	entry->rx_entry.len = rx->engine.layout.hdr;
+	entry->rx_entry.body_len = rmpp_rx_data_len(&rx->engine);
+	entry->rx_entry.first = rx->engine.layout.hdr + rx->engine.layout.data;
+	umad_rxq_charge_always(&file->rxq, &entry->rx_entry,
+			       entry->rx_entry.body->bytes + sizeof(*entry));
+	umad_stat_inc(stats, UMAD_STAT_RMPP_RECEIVED);
+	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_RECV_DELIVERED)) {
+		umad_stat_inc(stats, UMAD_STAT_RECV_DROPPED_DEAD);
+		rx->entry = entry;
+	}
+	return oldest;
+}
+
+/* Its request has ended. If another has the same TID, ABORT would be that one's. */
+static enum rmpp_rx_verdict cancel_late(struct umad_xfer_rx *rx)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (umad_rmpp_find_request(rx->agent, &rx->key))
+		WRITE_ONCE(rx->silent, true);
+	return rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
+}
+
+/* A segment is as good as lost. The first one begins the message again. */
+static enum rmpp_rx_verdict lost(struct umad_xfer_rx *rx)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (rx->engine.highest || rx->asked_for)
+		return RMPP_RX_DROP;
+	/* That may be one of a single segment, which the bounds have no place for. */
+	rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_RESX);
+	return RMPP_RX_GONE;
+}
+
+static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *seg)
+{
+	struct umad_file *file = rx->agent->file;
+	enum rmpp_rx_verdict verdict;
+	ktime_t now = ktime_get();
+
+	lockdep_assert_held(&file->lock);
+	if (!rx->listed)
+		return RMPP_RX_DROP;
+	umad_rmpp_charge(rx, seg->grown);
+	if (!seg->err && seg->grown &&
+	    !umad_rmpp_may_grow(rx, ktime_to_ns(now), &seg->victim))
+		seg->err = -ENOSPC;
+	/* Its sender repeats it. */
+	if (seg->err == -ENOMEM)
+		return lost(rx);
+	if (seg->err)
+		return rmpp_rx_no_room(&rx->engine);
+	if (!keep_request(rx, now))
+		return cancel_late(rx);
+	verdict = rmpp_rx_stored(&rx->engine, seg->packet, ktime_to_ns(now));
+	umad_rmpp_window_seen(rx, ktime_to_ns(now));
+	umad_rmpp_peer_seen(rx);
+	if (rx->engine.state == RMPP_RX_DONE) {
+		seg->oldest = complete_rx(rx);
+		seg->unwanted = rx->entry;
+		/* The message lingers: what it has answered need not. */
+		swap(rx->req, seg->answered);
+		rx->was_asked = seg->answered;
+	}
+	return verdict;
+}
+
+/* What a segment leaves behind, to be done without the lock. */
+static void clean_up(struct umad_xfer_rx *rx, struct rx_segment *seg)
+{
+	struct umad_file *file = rx->agent->file;
+
+	if (seg->err == -ENOMEM) {
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RECV_DROPPED_NOMEM);
+		umad_reserve_refill(file);
+	}
+	if (seg->victim)
+		umad_xfer_rx_stop_evicted(seg->victim);
+	if (seg->answered)
+		umad_request_put(seg->answered);
+	/* Only this thread has to do with it. */
+	if (seg->unwanted) {
+		umad_rxq_free(&file->rxq, &rx->entry->rx_entry);
+		rx->entry = NULL;
+	}
+	if (seg->oldest)
+		umad_xfer_rx_put_lingering(seg->oldest);
+}
+
+/*
+ * STOP and ABORT are never answered (IBA 13.6.2), nor is what is forgotten. Said
+ * in the section that makes the engine DEAD, or the work that has resolved the
+ * address would answer with why.
+ */
+static void keep_silent(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (verdict == RMPP_RX_GONE)
+		WRITE_ONCE(rx->silent, true);
+}
+
+/* The engine does not hear that the request has ended. */
+static u64 deadline_of(const struct umad_xfer_rx *rx)
+{
+	u64 deadline = rmpp_rx_deadline(&rx->engine);
+
+	if (!rx->req)
+		return deadline;
+	return min(deadline, ktime_get_ns() + REQUEST_LOOK);
+}
+
+/* Do what the engine says, set its timer, and let it go if it is dead. Releases the lock. */
+static void act(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
+	__releases(&rx->agent->file->lock)
+{
+	struct umad_file *file = rx->agent->file;
+	bool answer = false, unlisted = false;
+	struct rmpp_packet packet;
+
+	keep_silent(rx, verdict);
+	if (verdict == RMPP_RX_ACK || verdict == RMPP_RX_ABORT ||
+	    verdict == RMPP_RX_STOP)
+		answer = umad_xfer_rx_prepare(rx, &packet);
+	/* While no other message of this key can begin: its sender would take it for his. */
+	if (answer && rx->engine.state == RMPP_RX_DEAD) {
+		umad_request_unlock(file);
+		umad_xfer_rx_post(rx, &packet);
+		spin_lock(&file->lock);
+		answer = false;
+	}
+	if (rx->listed && rx->engine.state == RMPP_RX_DEAD) {
+		if (list_empty(&rx->linger_node))
+			umad_xfer_rx_failed(rx, verdict == RMPP_RX_STOP);
+		unlisted = umad_xfer_rx_remove(rx);
+	} else if (rx->listed) {
+		umad_rmpp_set_timer(file, &rx->timer, deadline_of(rx));
+	}
+	umad_request_unlock(file);
+	if (answer)
+		umad_xfer_rx_post(rx, &packet);
+	if (unlisted)
+		umad_xfer_rx_put(rx);
+}
+
+/**
+ * umad_xfer_rx_receive() - a packet for a message that has begun; releases the lock
+ * @rx: the message; caller must be in a handler of ib_core
+ * @rwc: the packet
+ * @packet: its RMPP header
+ *
+ * Context: process, &umad_file.lock held on entry; may sleep.
+ */
+void umad_xfer_rx_receive(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
+			  const struct rmpp_packet *packet)
+	__releases(&rx->agent->file->lock)
+{
+	struct rx_segment seg = { .rwc = rwc, .packet = packet };
+	struct umad_file *file = rx->agent->file;
+	enum rmpp_rx_verdict verdict;
+
+	umad_xfer_rx_get(rx);
+	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
+	if (verdict == RMPP_RX_STORE && rwc->mad_len < rx->engine.layout.hdr)
+		verdict = lost(rx);
+	if (verdict == RMPP_RX_STORE) {
+		spin_unlock(&file->lock);
+		store(rx, &seg);
+		spin_lock(&file->lock);
+		verdict = stored(rx, &seg);
+	}
+	act(rx, verdict);
+	clean_up(rx, &seg);
+	umad_xfer_rx_put(rx);
+}
+
+/*
+ * A request with the TID of a message to us waits that is not the one which that
+ * answers, or has answered: is this packet of another message? Segments after the
+ * first can only be so if they are in the window which the request has granted, and
+ * then they may be of either.
+ */
+static bool is_anothers(const struct umad_xfer_rx *rx,
+			const struct rmpp_packet *packet)
+{
+	struct umad_request *req;
+
+	if (!rx->was_asked && !rx->req)
+		return false;
+	req = umad_rmpp_find_request(rx->agent, &rx->key);
+	if (!req || req == rx->req)
+		return false;
+	if (packet->seg == 1 ||
+	    (req->rmpp && packet->seg <= req->rmpp->response_window))
+		return true;
+	/* A copy that was on its way: the new sender would get the answer to it. */
+	return rx->was_asked && ktime_get_ns() - rx->engine.progress_at <
+				REPEAT_MIN_MS * NSEC_PER_MSEC;
+}
+
+/* Another message begins in its place. Its table's reference is the caller's. */
+static void give_way(struct umad_xfer_rx *rx)
+{
+	struct umad_stats *stats = &rx->agent->file->port->stats;
+
+	if (rx->engine.state == RMPP_RX_REASSEMBLING) {
+		umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
+		rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
+	}
+	/* Its ABORT would be taken for the other's. */
+	WRITE_ONCE(rx->silent, true);
+	umad_xfer_rx_remove(rx);
+}
+
+static struct umad_agent *timer_enter(struct umad_timer *timer, ktime_t now)
+{
+	struct umad_xfer_rx *rx = container_of(timer, struct umad_xfer_rx, timer);
+
+	if (!umad_active_ref_tryget(&rx->agent->active_ref))
+		return NULL;
+	umad_xfer_rx_get(rx);
+	return rx->agent;
+}
+
+static void timer_run(struct umad_timer *timer)
+{
+	struct umad_xfer_rx *rx = container_of(timer, struct umad_xfer_rx, timer);
+	struct umad_file *file = rx->agent->file;
+	enum rmpp_rx_verdict verdict;
+
+	spin_lock(&file->lock);
+	if (rx->req && rx->engine.state == RMPP_RX_REASSEMBLING &&
+	    rx->req->txn.state != UMAD_TXN_WAIT)
+		verdict = cancel_late(rx);
+	else
+		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());
+	act(rx, verdict);
+	umad_xfer_rx_put(rx);
+}
+
+static const struct umad_timer_ops timer_ops = {
+	.enter = timer_enter,
+	.run = timer_run,
+};
+
+/* The first segment of a message, or one of none. */
+static void begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+		  const struct rmpp_packet *packet, const struct umad_rmpp_key *key)
+{
+	struct umad_xfer_rx *rx;
+
+	rx = umad_xfer_rx_begin(agent, rwc, packet, key, &timer_ops);
+	if (!rx)
+		return;
+	spin_lock(&agent->file->lock);
+	umad_xfer_rx_receive(rx, rwc, packet);
+	umad_xfer_rx_put(rx);
+}
+
+/**
+ * umad_xfer_rx_find() - the message that a packet is of; takes the lock
+ * @agent: that it was routed to
+ * @rwc: the packet
+ * @key: whose message it belongs to
+ *
+ * A complete one lingers again, if it was only remembered.
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
+ * Return: the message, or NULL, with &umad_file.lock held; no reference is taken.
+ */
+struct umad_xfer_rx *umad_xfer_rx_find(struct umad_agent *agent,
+				       const struct ib_mad_recv_wc *rwc,
+				       const struct umad_rmpp_key *key)
+	__acquires(&agent->file->lock)
+{
+	struct umad_file *file = agent->file;
+	struct umad_xfer_rx *rx;
+
+	spin_lock(&file->lock);
+	rx = umad_rmpp_table_find(&file->rmpp, key);
+	if (rx || !umad_rmpp_memo_find(file, key, ktime_get_ns()))
+		return rx;
+	spin_unlock(&file->lock);
+	umad_xfer_rx_recall(agent, rwc, key, &timer_ops);
+	spin_lock(&file->lock);
+	return umad_rmpp_table_find(&file->rmpp, key);
+}
+
+/**
+ * umad_xfer_rx_data() - a DATA packet has been received
+ * @agent: that it was routed to
+ * @rwc: the packet
+ * @packet: its RMPP header
+ * @key: whose message it belongs to
+ *
+ * Context: process, ib_core's receive handler; may sleep; hold no lock.
+ */
+void umad_xfer_rx_data(struct umad_agent *agent,
+		       const struct ib_mad_recv_wc *rwc,
+		       const struct rmpp_packet *packet,
+		       const struct umad_rmpp_key *key)
+{
+	struct umad_file *file = agent->file;
+	struct umad_xfer_rx *rx;
+
+	rx = umad_xfer_rx_find(agent, rwc, key);
+	if (rx && !is_anothers(rx, packet)) {
+		umad_xfer_rx_receive(rx, rwc, packet);
+		return;
+	}
+	/*
+	 * It is of the other, whose first segment has been lost; or no memory: as good as
+	 * lost, its sender repeats it.
+	 */
+	if ((rx && packet->seg != 1) ||
+	    (!rx && umad_rmpp_memo_find(file, key, ktime_get_ns()))) {
+		spin_unlock(&file->lock);
+		return;
+	}
+	if (rx)
+		give_way(rx);
+	spin_unlock(&file->lock);
+	/* The table's. */
+	if (rx)
+		umad_xfer_rx_put(rx);
+	begin(agent, rwc, packet, key);
+}
+
+/**
+ * umad_xfer_rx_cancel_all() - give up all that an agent is receiving
+ * @agent: dying, without active references
+ *
+ * The senders of those not complete are sent ABORT, where the address is known;
+ * what is complete is forgotten.
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_rx_cancel_all(struct umad_agent *agent)
+{
+	struct umad_file *file = agent->file;
+	struct umad_xfer_rx *rx;
+	bool tell, more;
+
+	do {
+		spin_lock(&file->lock);
+		more = umad_rmpp_memo_forget(agent);
+		spin_unlock(&file->lock);
+		cond_resched();
+	} while (more);
+	for (;;) {
+		spin_lock(&file->lock);
+		rx = list_first_entry_or_null(&agent->receivers,
+					      struct umad_xfer_rx, agent_node);
+		if (rx) {
+			tell = rx->ah && !rx->silent &&
+			       rx->engine.state == RMPP_RX_REASSEMBLING;
+			if (rx->engine.state == RMPP_RX_REASSEMBLING)
+				umad_stat_inc(&file->port->stats,
+					      UMAD_STAT_RMPP_RX_FAILED);
+			rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_UNSPEC);
+			umad_xfer_rx_remove(rx);
+		}
+		spin_unlock(&file->lock);
+		if (!rx)
+			return;
+		if (tell)
+			umad_rmpp_post_abort(agent, &rx->to, rx->ah,
+					     (struct ib_mad_hdr *)rx->head);
+		umad_xfer_rx_put(rx);
+		cond_resched();
+	}
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* How a message being received is answered, and how it ends. */
+#include <linux/types.h>
+#include "rmpp/xfer_rx.h"
+
+#include <linux/err.h>
+#include <linux/lockdep.h>
+#include "agent.h"
+#include "ah.h"
+#include "file.h"
+#include "port.h"
+#include "post.h"
+#include "request.h"
+#include "rmpp/account.h"
+#include "rmpp/control.h"
+#include "rmpp/memo.h"
+#include "rmpp/resolve.h"
+#include "rmpp/table.h"
+
+/*
+ * ACKs of one message in ib_core. Each tells all, so one more may wait for the
+ * next completion; but the three that tell of a gap must get out as three, for
+ * that is what makes senders mend it.
+ */
+#define ACKS_POSTED_MAX		4
+/*
+ * Complete messages of a file that linger: each has an address handle, of which a
+ * device may have few. Of more a memo is left.
+ */
+#define LINGERING_MAX		1024
+
+/**
+ * umad_xfer_rx_uncharge_all() - take a message off the accounts: it is whole, or will not be
+ * @rx: the message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_xfer_rx_uncharge_all(struct umad_xfer_rx *rx)
+{
+	umad_rmpp_window_leave(rx);
+	umad_rmpp_uncount(rx);
+}
+
+/**
+ * umad_xfer_rx_remove() - out of the table and the lists
+ * @rx: the message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true: put the table's reference, without the lock.
+ */
+bool umad_xfer_rx_remove(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	lockdep_assert_held(&file->lock);
+	if (!rx->listed)
+		return false;
+	rx->listed = false;
+	umad_rmpp_addr_forget(rx);
+	umad_rmpp_table_remove(&file->rmpp, rx);
+	list_del(&rx->agent_node);
+	if (list_empty(&rx->linger_node)) {
+		umad_xfer_rx_uncharge_all(rx);
+	} else {
+		list_del_init(&rx->linger_node);
+		file->rmpp.lingering_count--;
+	}
+	umad_rmpp_set_timer(file, &rx->timer, U64_MAX);
+	return true;
+}
+
+/**
+ * umad_xfer_rx_linger() - a message is complete, and answers what is repeated
+ * @rx: off the accounts
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: another that does so no more, for umad_xfer_rx_put_lingering() without the
+ * lock; or NULL.
+ */
+struct umad_xfer_rx *umad_xfer_rx_linger(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+	struct umad_xfer_rx *oldest;
+
+	lockdep_assert_held(&file->lock);
+	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
+	if (++file->rmpp.lingering_count <= LINGERING_MAX)
+		return NULL;
+	oldest = list_first_entry(&file->rmpp.lingering, struct umad_xfer_rx, linger_node);
+	/* Closed: whoever closed it takes it down. */
+	if (!umad_active_ref_tryget(&oldest->agent->active_ref))
+		return NULL;
+	umad_rmpp_memo_add(file, oldest, ktime_get_ns());
+	umad_xfer_rx_remove(oldest);
+	return oldest;
+}
+
+/**
+ * umad_xfer_rx_put_lingering() - a message lingers no more
+ * @rx: of umad_xfer_rx_linger(), consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_rx_put_lingering(struct umad_xfer_rx *rx)
+{
+	struct umad_agent *agent = rx->agent;
+
+	umad_xfer_rx_put(rx);
+	umad_agent_leave(agent);
+}
+
+static void format_answer(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
+{
+	if (rx->engine.state != RMPP_RX_DEAD) {
+		umad_rmpp_window_ack(rx, packet, ktime_get_ns());
+		return;
+	}
+	*packet = (struct rmpp_packet){
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = rx->engine.status == IB_MGMT_RMPP_STATUS_RESX ?
+			IB_MGMT_RMPP_TYPE_STOP : IB_MGMT_RMPP_TYPE_ABORT,
+		.status = rx->engine.status,
+	};
+}
+
+/* To be sent now? Else a work, when its turn comes, or a completion sees to it. */
+static bool may_answer(struct umad_xfer_rx *rx)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (rx->silent)
+		return false;
+	if (!rx->ah) {
+		umad_rmpp_addr_ask(rx);
+		return false;
+	}
+	/* STOP or ABORT comes once, and is the last. */
+	if (rx->engine.state == RMPP_RX_DEAD)
+		return true;
+	if (rx->acks_posted >= ACKS_POSTED_MAX) {
+		rx->ack_due = true;
+		umad_stat_inc(&rx->agent->file->port->stats,
+			      UMAD_STAT_RMPP_ACKS_MERGED);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * umad_xfer_rx_prepare() - what is due: where we stand, or why it ends
+ * @rx: the message; caller must hold an active reference to its agent, or be in a handler
+ *	of ib_core
+ * @packet: filled in
+ *
+ * The first time the address has to be resolved, which takes a work of our own:
+ * ib_core's receive work must not wait for that.
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true: umad_xfer_rx_post() has to follow; false: nothing is to be sent now.
+ */
+bool umad_xfer_rx_prepare(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
+{
+	if (!may_answer(rx))
+		return false;
+	format_answer(rx, packet);
+	if (packet->type == IB_MGMT_RMPP_TYPE_ACK) {
+		rx->acks_posted++;
+		umad_xfer_rx_get(rx);
+	}
+	return true;
+}
+
+/* ib_core has done with an ACK: has another become due meanwhile? */
+static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_xfer_rx *rx = umad_post_owner(buf);
+	struct umad_file *file = rx->agent->file;
+	struct rmpp_packet packet;
+	bool again;
+
+	umad_post_free(buf, rx->ah);
+	spin_lock(&file->lock);
+	rx->acks_posted--;
+	again = rx->ack_due && !rx->agent->dying &&
+		rx->engine.state != RMPP_RX_DEAD;
+	rx->ack_due = false;
+	again = again && umad_xfer_rx_prepare(rx, &packet);
+	spin_unlock(&file->lock);
+	if (again)
+		umad_xfer_rx_post(rx, &packet);
+	umad_xfer_rx_put(rx);
+}
+
+static void ack_not_posted(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	spin_lock(&file->lock);
+	rx->acks_posted--;
+	spin_unlock(&file->lock);
+	umad_xfer_rx_put(rx);
+}
+
+/**
+ * umad_xfer_rx_post() - send what was prepared
+ * @rx: as for umad_xfer_rx_prepare()
+ * @packet: that it has filled in
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_rx_post(struct umad_xfer_rx *rx, const struct rmpp_packet *packet)
+{
+	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
+	bool ack = packet->type == IB_MGMT_RMPP_TYPE_ACK;
+
+	if (umad_rmpp_post_control(rx->agent->core, &rx->to, rx->ah, head,
+				   packet, ack ? ack_done : NULL, rx) && ack)
+		ack_not_posted(rx);
+}
+
+/* Both. */
+static void answer(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+	struct rmpp_packet packet;
+	bool post;
+
+	spin_lock(&file->lock);
+	post = umad_xfer_rx_prepare(rx, &packet);
+	spin_unlock(&file->lock);
+	if (post)
+		umad_xfer_rx_post(rx, &packet);
+}
+
+/**
+ * umad_xfer_rx_answer_work() - resolve the sender's address, and answer
+ * @work: &umad_xfer_rx.work
+ *
+ * Context: process, on the module's own queue; sleeps.
+ */
+void umad_xfer_rx_answer_work(struct work_struct *work)
+{
+	struct umad_xfer_rx *rx = container_of(work, struct umad_xfer_rx, work);
+	struct umad_agent *agent = rx->agent;
+	struct umad_file *file = agent->file;
+	struct umad_ah *ah = ERR_PTR(-ESHUTDOWN);
+
+	/* Whoever takes the agent away waits for us: not for an address. */
+	if (!umad_active_ref_is_dead(&agent->active_ref) && !READ_ONCE(rx->silent))
+		ah = umad_ah_create(agent, &rx->to);
+	spin_lock(&file->lock);
+	if (!IS_ERR(ah))
+		rx->ah = ah;
+	umad_rmpp_addr_done(rx, PTR_ERR_OR_ZERO(ah));
+	spin_unlock(&file->lock);
+	/* Without an address the sender asks again, or gives up. */
+	if (!IS_ERR(ah))
+		answer(rx);
+	umad_xfer_rx_put(rx);
+	umad_active_ref_put(&agent->active_ref);
+}
+
+/**
+ * umad_rmpp_end_infinite() - a response will not be completed
+ * @req: the request that waits for it
+ * @status: RMPPStatus, for the trace
+ *
+ * A request with a deadline may still be answered again; one without hears now
+ * that nothing will come.
+ * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
+ */
+void umad_rmpp_end_infinite(struct umad_request *req, u8 status)
+{
+	lockdep_assert_held(&req->file->lock);
+	if (req->txn.state == UMAD_TXN_WAIT &&
+	    req->txn.timeout == UMAD_TIMEOUT_INFINITE)
+		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, status,
+				  ktime_get());
+}
+
+/**
+ * umad_xfer_rx_failed() - a message will not be completed
+ * @rx: in the table still
+ * @refused: for want of room
+ *
+ * Its sender may begin again, until the deadline of the request that it answers.
+ * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
+ */
+void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
+{
+	struct umad_file *file = rx->agent->file;
+
+	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
+						    UMAD_STAT_RMPP_RX_FAILED);
+	if (rx->asked_for)
+		umad_rmpp_end_infinite(rx->req, rx->engine.status);
+}
+
+/**
+ * umad_xfer_rx_evict() - end a message to make room for another
+ * @rx: being reassembled, in the table, and nobody asked for it
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true, and umad_xfer_rx_stop_evicted() has to follow, without the lock; false
+ * if its agent ends, which takes it down.
+ */
+bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
+{
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (!umad_active_ref_tryget(&rx->agent->active_ref))
+		return false;
+	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_EVICTED);
+	rmpp_rx_no_room(&rx->engine);
+	umad_xfer_rx_failed(rx, true);
+	umad_xfer_rx_remove(rx);
+	/* No time for the address of one that takes most, and does nothing. */
+	if (!rx->ah)
+		WRITE_ONCE(rx->silent, true);
+	return true;
+}
+
+/**
+ * umad_xfer_rx_stop_evicted() - tell the sender of a message that it was evicted
+ * @rx: umad_xfer_rx_evict() was true; consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx)
+{
+	struct umad_agent *agent = rx->agent;
+
+	answer(rx);
+	/* The table's. */
+	umad_xfer_rx_put(rx);
+	umad_agent_leave(agent);
+}
