@@ -19,7 +19,7 @@ copyright = "GPL-2.0 OR Linux-OpenIB"
 version = release = (tree / "VERSION").read_text(encoding="ascii").strip()
 
 extensions = ["kerneldoc", "sphinx.ext.graphviz", "bench_plot", "ladder", "paths",
-              "umad_tables"]
+              "module_tables", "umad_tables"]
 kerneldoc_bin = str(kernel / "scripts/kernel-doc")
 kerneldoc_srctree = str(tree)
 kerneldoc_verbosity = 0

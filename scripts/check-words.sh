@@ -14,7 +14,8 @@ while IFS='|' read -r word instead; do
 	esac
 	word=$(echo "$word" | sed 's/ *$//')
 	if git grep -niwF -e "$word" -- drivers include Documentation README.md \
-		tools/testing/ib_hwsim/README.rst tools/testing/ib_hwsim/fabric; then
+		tools/testing/ib_hwsim/fabric 'tools/testing/*/README.rst' \
+		':!tools/testing/qemu'; then
 		echo "\"$word\": use$instead"
 		found=1
 	fi

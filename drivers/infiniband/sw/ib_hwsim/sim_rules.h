@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Rules: what happens to which packets. README-faults.rst has their syntax.
+ * Rules: what happens to which packets. Documentation/ib_hwsim/faults.rst has their syntax.
  */
 #ifndef SIM_RULES_H
 #define SIM_RULES_H
