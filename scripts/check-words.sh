@@ -5,17 +5,22 @@
 
 cd "$(dirname "$0")/.." || exit 1
 
+docs="Documentation README.md tools/testing/*/README.rst"
+code="drivers include tools/testing/ib_hwsim/fabric"
 found=0
-while IFS='|' read -r word instead; do
+# git expands the patterns, as it does below every directory.
+set -f
+while IFS='|' read -r word instead where; do
 	case $word in
 	'#'* | '')
 		continue
 		;;
 	esac
 	word=$(echo "$word" | sed 's/ *$//')
-	if git grep -niwF -e "$word" -- drivers include Documentation README.md \
-		tools/testing/ib_hwsim/fabric 'tools/testing/*/README.rst' \
-		':!tools/testing/qemu'; then
+	paths="$docs $code"
+	[ "$where" != ' docs' ] || paths=$docs
+	# shellcheck disable=SC2086 # several
+	if git grep -niwF -e "$word" -- $paths ':!tools/testing/qemu'; then
 		echo "\"$word\": use$instead"
 		found=1
 	fi

@@ -25,6 +25,11 @@ def layers(directory):
             yield name.strip(), files.split()
 
 
+def escape(text):
+    """So that it is no markup."""
+    return re.sub(r"([*`_|\\])", r"\\\1", text)
+
+
 def purpose(directory, entry):
     """The first sentence of the comment at the top of a header, or a source file."""
     base = entry.removesuffix(".h")
@@ -37,7 +42,7 @@ def purpose(directory, entry):
         if found:
             text = " ".join(re.sub(r"^\s*\*", "", found[1], flags=re.M).split())
             text = re.split(r"(?<=\.)\s", text)[0].rstrip(".")
-            return re.sub(r"([*`_|\\])", r"\\\1", text)
+            return escape(text)
     return ""
 
 
@@ -46,10 +51,7 @@ class Table(Directive):
     header = ()
     widths = ""
     role = None     # which refers to the names in the first column
-
-    def sources(self):
-        """The files that rows() reads."""
-        return []
+    sources = ()    # what rows() reads, from the top of the tree
 
     def rows(self):
         """One tuple of cells, as RST, for each row."""
@@ -58,8 +60,8 @@ class Table(Directive):
     def run(self):
         """Directive.run()"""
         env = self.state.document.settings.env
-        for source in self.sources():
-            env.note_dependency(str(source))
+        for source in self.sources:
+            env.note_dependency(str(TREE / source))
         lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {self.widths}", ""]
         for row in [self.header, *self.rows()]:
             lines += [f"   {'-' if i else '* -'} {cell}" if not i else f"     - {cell}"
@@ -81,8 +83,10 @@ class Files(Table):
     header = ("Layer", "File", "Purpose")
     widths = "18 20 62"
 
+    @property
     def sources(self):
-        return [TREE / self.arguments[0] / "layers.txt"]
+        """As in Table."""
+        return [self.arguments[0] + "/layers.txt"]
 
     def rows(self):
         directory = TREE / self.arguments[0]

@@ -29,9 +29,7 @@ class Counters(Table):
     header = ("Name", "Unit", "Meaning")
     widths = "24 10 66"
     role = "counter"
-
-    def sources(self):
-        return [MODULE / "counters.h"]
+    sources = ["drivers/infiniband/umad/counters.h"]
 
     def rows(self):
         text = read("counters.h")
@@ -47,12 +45,10 @@ class Parameters(Table):
     header = ("Name", "Default", "Meaning")
     widths = "24 12 64"
     role = "param"
-
-    def sources(self):
-        return sorted(MODULE.rglob("*.c"))
+    sources = sorted(MODULE.rglob("*.c"))
 
     def rows(self):
-        texts = [path.read_text(encoding="utf-8") for path in self.sources()]
+        texts = [path.read_text(encoding="utf-8") for path in self.sources]
         for text in texts:
             found = PARAMETER.findall(text)
             if len(found) != text.count("MODULE_PARM_DESC("):

@@ -166,7 +166,7 @@ static const struct umad_timer_ops deadline_ops = {
 static unsigned int max_sends = 262144;
 module_param(max_sends, uint, 0644);
 MODULE_PARM_DESC(max_sends,
-		 "Sends a program may have outstanding on a port, with unread timeouts; write() then fails with ENOBUFS (default: 262144)");
+		 "Sends a process may have outstanding on a port, with unread timeouts; write() then fails with ENOBUFS (default: 262144)");
 
 /*
  * What a program holds of requests and of unread timeouts is bounded, or its exit takes
