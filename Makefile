@@ -55,7 +55,7 @@ help:
 	@echo '  make check-qemu       the harness and every plan, in guests'
 	@echo 'Not part of make check'
 	@echo '  make fuzz             each target of libFuzzer for FUZZ_SECONDS=60'
-	@echo '  make soak             all of plans/long/soak-*, then 30 minutes of mixed load'
+	@echo '  make soak             all plans soak-*, then 30 minutes of mixed load'
 	@echo '                        (SOAK_SECONDS=N: so many seconds instead); takes hours'
 	@echo '  make check-kcsan      races and stress on a kernel with KCSAN'
 	@echo '  make mutants          which tests notice small faults of the driver; takes hours'
@@ -100,7 +100,7 @@ htmldocs:
 check-kcsan:
 	@scripts/install-deps.sh check
 	@scripts/kernel-cache.sh kcsan-6.1
-	@tools/testing/qemu/run.py tools/testing/qemu/plans/long/kcsan.plan
+	@tools/testing/qemu/run.py kcsan
 
 bench-rmpp:
 	@tools/testing/bench/bench-rmpp.sh

@@ -174,22 +174,6 @@ run_shellcheck()
 	shell_files | xargs shellcheck -x -s sh
 }
 
-# The long ones too, which make check does not run.
-unreadable_plans()
-{
-	python3 -B - tools/testing/*/plans/*.plan tools/testing/bench/*.plan \
-		tools/testing/qemu/plans/long/*.plan <<-'END' 2>&1
-		import sys
-		sys.path.insert(0, "tools/testing/qemu")
-		import plan
-		for name in sys.argv[1:]:
-		    try:
-		        plan.load(name)
-		    except plan.PlanError as error:
-		        print(error)
-	END
-}
-
 # Python that does not even compile, without leaving .pyc files behind.
 run_python()
 {
@@ -219,22 +203,6 @@ without_license()
 	done
 }
 
-# A selftest that no plan runs tests nothing.
-forgotten_tests()
-{
-	grep -l '^TEST_HARNESS_MAIN' tools/testing/selftests/umad/*.c \
-		tools/testing/selftests/packets/*.c \
-		tools/testing/ib_hwsim/tests/*.c |
-		while read -r file; do
-		name=$(basename "$file" .c)
-		cat tools/testing/qemu/plans/*.plan \
-			tools/testing/qemu/plans/long/*.plan \
-			tools/testing/qemu/plans/*.inc |
-			grep -Eq "^(test .*|[[:blank:]].*)\./$name\b" ||
-			echo "$file"
-	done
-}
-
 other_versions()
 {
 	grep -qx "PACKAGE_VERSION=\"$(cat VERSION)\"" dkms.conf ||
@@ -255,8 +223,8 @@ check "static: python compiles" run_python || :
 check "static: no version tests outside of compat" version_tests || :
 check "static: no file above 600 lines" long_files || :
 check "static: licences" without_license || :
-check "static: every selftest is in a plan" forgotten_tests || :
-check "static: every plan can be read" unreadable_plans || :
+check "static: every selftest is in a plan" scripts/check-plans.py tests || :
+check "static: every plan can be read" scripts/check-plans.py plans || :
 check "static: one version" other_versions || :
 check "static: calls go downward" scripts/check-layers.py \
 	drivers/infiniband/umad drivers/infiniband/sw/ib_hwsim \

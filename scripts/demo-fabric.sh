@@ -10,4 +10,4 @@ here=$(dirname "$(readlink -f "$0")")
 cd "$here/.."
 "$here/install-deps.sh" demo-fabric
 echo "Kernel: $("$here/kernel-cache.sh" stock-6.1)"
-exec python3 tools/testing/qemu/run.py --show long/demo-fabric
+exec python3 tools/testing/qemu/run.py --show demo-fabric

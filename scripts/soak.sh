@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# soak.sh [SECONDS]: "make soak". All long plans soak-*, one after another, the
+# soak.sh [SECONDS]: "make soak". All plans soak-*, one after another, the
 # mixed load last and for so long (default 1800). Goes on after a failure; the
 # exit status is 0 only if there was none.
 set -eu
@@ -17,13 +17,11 @@ failures=0
 soak()
 {
 	echo "== $1"
-	tools/testing/qemu/run.py --soak "$seconds" \
-		"tools/testing/qemu/plans/long/$1.plan" ||
+	tools/testing/qemu/run.py --soak "$seconds" "$1" ||
 		failures=$((failures + 1))
 }
 
-for plan in tools/testing/qemu/plans/long/soak-*.plan; do
-	name=$(basename "$plan" .plan)
+for name in $(tools/testing/qemu/run.py --list | grep -o '^soak-[^ ]*'); do
 	[ "$name" = soak-mixed ] || soak "$name"
 done
 soak soak-mixed

@@ -4,9 +4,11 @@
 umad-counters: the counters, from counters.h; :counter:`NAME` refers to one
 umad-parameters: the parameters of the module; :param:`NAME` refers to one
 umad-structures: kernel-doc of the structures and enums of all headers
+umad-plans FILE: the plans of a file of tools/testing/qemu, from its tables
 """
 
 import re
+import sys
 
 from docutils import nodes, statemachine
 from docutils.parsers.rst import Directive
@@ -15,6 +17,8 @@ from sphinx.roles import XRefRole
 from sphinx.util.nodes import nested_parse_with_titles
 
 MODULE = TREE / "drivers/infiniband/umad"
+QEMU = TREE / "tools/testing/qemu"
+sys.path.append(str(QEMU))
 COUNTER = re.compile(r'UMAD_COUNTER\((\w+), (\w+), "([^"]*)",((?:\s*"[^"]*")+)\)')
 PARAMETER = re.compile(r'MODULE_PARM_DESC\((\w+),\s*"([^"]*?) \(default: ([^")]*)\)"\)')
 
@@ -57,6 +61,24 @@ class Parameters(Table):
                         for name, meaning, default in found)
 
 
+class Plans(Table):
+    """umad-plans"""
+    header = ("Plan", "On", "Module", "What is run")
+    widths = "22 14 10 54"
+    required_arguments = 1
+
+    def sources(self):
+        return [QEMU / "matrix.toml", QEMU / "long.toml"]
+
+    def rows(self):
+        # Not at the top: this directive alone needs it.
+        import plan
+        for name, row in plan.parse(self.arguments[0])["plan"].items():
+            places = row["on"] if isinstance(row["on"], list) else [row["on"]]
+            yield (f"``{name}``", ", ".join(places), row.get("module", "ours"),
+                   re.sub(r"([*`_|\\])", r"\\\1", plan.load(name)[0].desc))
+
+
 class Structures(Directive):
     """umad-structures"""
 
@@ -81,6 +103,7 @@ def setup(app):
     """Sphinx extension."""
     app.add_directive("umad-counters", Counters)
     app.add_directive("umad-parameters", Parameters)
+    app.add_directive("umad-plans", Plans)
     app.add_directive("umad-structures", Structures)
     for role in ("counter", "param"):
         app.add_object_type(role, role)

@@ -12,10 +12,10 @@ scripts/install-deps.sh demo
 echo "Kernel: $(scripts/kernel-cache.sh stock-6.1)"
 log=$(mktemp)
 trap 'rm -f "$log" "$log".*' EXIT
-python3 tools/testing/qemu/run.py --show "$here/bench-rmpp-peer.plan" \
+python3 tools/testing/qemu/run.py --show bench-rmpp-peer \
 	>"$log.peer" || echo bad >"$log.bad" &
 {
-	python3 tools/testing/qemu/run.py --show "$here/bench-rmpp.plan" ||
+	python3 tools/testing/qemu/run.py --show bench-rmpp ||
 		echo bad >"$log.bad"
 } | tee "$log"
 wait

@@ -24,6 +24,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from pathlib import Path
 
 import faults as faultlist
@@ -205,8 +206,7 @@ def tier_plan(place, plan):
     """A plan in a guest."""
     status, said = place.run(
         [place.tree / "tools/testing/qemu/run.py", "--jobs", 1,
-         place.tree / "tools/testing/mutants/plans" / f"{plan}.plan"],
-        PLAN_LIMIT)
+         f"mutants-{plan}"], PLAN_LIMIT)
     place.forget_products()
     if status is None:
         return NOTICED, f"not done in {PLAN_LIMIT} s"
@@ -369,11 +369,11 @@ def unknown_tests():
     """What tiers.py names and is not there: it would fail, as if it had noticed."""
     fuzz = {target for targets in FUZZ.values() for target in targets}
     plans = {plan for plans in PLANS.values() for plan in plans}
-    return [f"tiers.py: no {what} {name}" for what, names, path in (
-        ("target of libFuzzer", fuzz, "tools/testing/fuzz/{}_fuzz.c"),
-        ("plan", plans, "tools/testing/mutants/plans/{}.plan"))
-            for name in sorted(names)
-            if not (ROOT / path.format(name)).exists()]
+    there = tomllib.loads((HERE / "plans.toml").read_text())["plan"]
+    return [f"tiers.py: no target of libFuzzer {name}" for name in sorted(fuzz)
+            if not (ROOT / f"tools/testing/fuzz/{name}_fuzz.c").exists()] + \
+        [f"tiers.py: no plan mutants-{name}" for name in sorted(plans)
+         if f"mutants-{name}" not in there]
 
 
 def main():

@@ -43,9 +43,8 @@ def key(plan, initrd, args, folders):
         command = command.replace(str(folder), "")
     digest.update(command.encode())
     digest.update(repr((plan.timeout, plan.allow, plan.require_splat,
-                        plan.expect_crash, plan.tests)).encode())
-    if plan.expect_fail:
-        digest.update(plan.expect_fail.read_bytes())
+                        plan.expect_crash, plan.tests,
+                        sorted(plan.expect_fail.items()))).encode())
     for source in sorted(QEMU_DIR.glob("*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:24]

@@ -1,19 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Reads plans: what one guest is to do and what counts as a pass.
 
-A plan is lines "key = value"; "#" begins a comment line, an indented line
-continues the value before it. README.rst lists the keys.
+They are rows of matrix.toml and of the files beside it, made of suites.
+README.rst explains the keys.
 """
 
 import dataclasses
+import functools
 import re
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 QEMU_DIR = Path(__file__).resolve().parent
 ROOT = QEMU_DIR.parents[2]
-PLANS = QEMU_DIR / "plans"
 SELFTESTS = "tools/testing/selftests/umad"
+# The first is what "all" runs; suites may be used across the files.
+MATRIX = "matrix.toml"
+FILES = [MATRIX, "long.toml", "../mutants/plans.toml"]
+INTREE = "intree.toml"
+# Of the harness' own: cases of harness_cases.py.
+HARNESS = "harness/"
+
+TEXTS = {"desc", "module", "module_args", "mem", "accel", "append", "kernel",
+         "require_splat", "expect_crash", "far"}
+NUMBERS = {"smp", "timeout"}
+FLAGS = {"waits", "stop", "panic_on_warn"}
+LISTS = {"setup", "allow", "programs", "modules", "commands"}
+VALUES = {"module": ("ours", "intree", "none"), "far": ("ours", "intree", "none"),
+          "accel": ("auto", "tcg", "icount")}
 
 
 class PlanError(Exception):
@@ -34,12 +49,12 @@ class Plan:
     timeout: int = 300
     waits: bool = False             # most of its time, so others can run
     stop: bool = False              # no further program after one that fails
-    teardown: bool = True
     panic_on_warn: bool = None      # None: yes, unless splats are allowed
     append: str = ""
     require_splat: str = ""
     expect_crash: str = ""
-    expect_fail: Path = None
+    # Tests that have to fail, and why.
+    expect_fail: dict = field(default_factory=dict)
     # A second guest on the same wire: its module and its tests.
     far: str = ""
     far_tests: list = field(default_factory=list)
@@ -81,123 +96,132 @@ class Plan:
         """The plan of the second guest."""
         return dataclasses.replace(self, name=f"{self.name}+far", end=1,
                                    module=self.far, tests=self.far_tests,
-                                   expect_fail=None)
+                                   expect_fail={})
 
 
-def _pairs(path):
-    """(line number, key, value) of a plan file."""
-    result = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        if line[0] in " \t" and result:
-            result[-1][2] += "\n" + line.strip()
-            continue
-        key, equals, value = line.partition("=")
-        if not equals:
-            raise PlanError(f"{path}:{number}: no '='")
-        result.append([number, key.strip(), value.strip()])
-    return result
+def parse(name):
+    """A file beside this one, as a dictionary."""
+    try:
+        return tomllib.loads((QEMU_DIR / name).read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{name}: {error}") from error
 
 
-def _yes(value):
-    if value not in ("yes", "no"):
-        raise ValueError("yes or no")
-    return value == "yes"
+@functools.cache
+def tables():
+    """The tables on, plan and suite of all files, each joined to one."""
+    joined = {"on": {}, "plan": {}, "suite": {}}
+    for file in FILES:
+        for kind, table in parse(file).items():
+            if kind not in joined:
+                raise PlanError(f"{file}: no such table: {kind}")
+            for name in joined[kind].keys() & table.keys():
+                raise PlanError(f"{file}: a second {kind} {name}")
+            joined[kind].update(table)
+    return joined
 
 
-def _set(plan, path, key, value):
-    """Apply one line."""
-    here = path.parent
-    word, _, name = key.partition(" ")
-    if word in ("test", "far_test") and re.fullmatch(r"[\w.+:-]+", name):
-        tests = plan.tests if word == "test" else plan.far_tests
+def _look_up(kind, name):
+    table = tables()[kind]
+    if name not in table:
+        raise PlanError(f"no {kind} {name}")
+    return table[name]
+
+
+def _add_tests(tests, commands):
+    for name, command in commands.items():
+        if not re.fullmatch(r"[\w.+:-]+", name):
+            raise PlanError(f"no name of a test: {name}")
         if any(n == name for n, _ in tests):
-            raise ValueError(f"a second test {name}")
-        tests.append((name, value))
-    elif key == "include":
-        _read(plan, here / value)
+            raise PlanError(f"a second test {name}")
+        tests.append((name, "\n".join(
+            line.strip() for line in command.strip().splitlines())))
+
+
+def _set(plan, key, value):
+    """Apply one key; what is a list grows, anything else is replaced."""
+    if key == "run" and isinstance(value, list):
+        _add_tests(plan.tests, {name: f"./{name}" for name in value})
+    elif key == "test":
+        _add_tests(plan.tests, value)
+    elif key == "far_test":
+        _add_tests(plan.far_tests, value)
     elif key == "file":
-        host, guest = value.split()
-        plan.files.append((ROOT / host, guest))
-    elif key == "expect_fail":
-        plan.expect_fail = here / value
-    elif key in ("setup", "allow"):
-        # Two includes may want the same.
-        if value not in getattr(plan, key):
-            getattr(plan, key).append(value)
-    elif key in ("smp", "timeout"):
-        setattr(plan, key, int(value))
-    elif key in ("modules", "commands"):
-        getattr(plan, key).extend(value.split())
-    elif key == "programs":
-        plan.programs = [] if value == "none" else value.split()
-    elif key in ("stop", "teardown", "panic_on_warn", "waits"):
-        setattr(plan, key, _yes(value))
-    elif key in ("module", "far") and \
-            value not in ("ours", "intree", "none"):
-        raise ValueError("ours, intree or none")
-    elif key == "accel" and value not in ("auto", "tcg", "icount"):
-        raise ValueError("auto, tcg or icount")
-    elif key in ("desc", "kernel", "module", "module_args", "mem", "accel",
-                 "append", "require_splat", "expect_crash", "far"):
+        plan.files += [(ROOT / host, guest) for guest, host in value.items()]
+    elif key in LISTS and isinstance(value, list):
+        # Two suites may want the same.
+        there = getattr(plan, key)
+        there += [v for v in value if v not in there]
+    elif key in TEXTS and isinstance(value, str) and \
+            value in VALUES.get(key, (value,)) or \
+            key in NUMBERS and type(value) is int or \
+            key in FLAGS and isinstance(value, bool) or \
+            key == "expect_fail" and isinstance(value, dict):
         setattr(plan, key, value)
     else:
-        raise ValueError("no such key")
+        raise PlanError(f"{key}: no such key, or no such value: {value}")
 
 
-def _read(plan, path):
-    for number, key, value in _pairs(path):
-        try:
-            _set(plan, path, key, value)
-        except (ValueError, OSError) as error:
-            raise PlanError(f"{path}:{number}: {key}: {error}") from error
+def make(name, *parts):
+    """The plan that these dictionaries of keys say, one after another."""
+    plan = Plan(name=name, programs=[])
+    try:
+        for part in parts:
+            for key, value in part.items():
+                _set(plan, key, value)
+    except (PlanError, AttributeError, TypeError) as error:
+        raise PlanError(f"{name}: {error}") from error
+    if not any("programs" in part for part in parts):
+        plan.programs = [SELFTESTS]
+    if not plan.tests or bool(plan.far) != bool(plan.far_tests):
+        raise PlanError(f"{name}: no tests")
+    return plan
 
 
 def load(name):
-    """The plans in a file, one for each kernel it names.
+    """The plans of a row, one for each kernel it names."""
+    if name.startswith(HARNESS):
+        return [_harness_case(name[len(HARNESS):])]
+    row = dict(_look_up("plan", name))
+    suites = [_look_up("suite", suite) for suite in row.pop("suites", [])]
+    places = row.pop("on", [])
+    places = [places] if isinstance(places, str) else places
+    if not places:
+        raise PlanError(f"{name}: on what?")
+    failures = {"expect_fail": expected_failures(name)}
+    result = [make(name, *suites, _look_up("on", place), row, failures)
+              for place in places]
+    for plan in result:
+        plan.desc = "; ".join(s["desc"] for s in suites if "desc" in s)
+        if len(result) > 1:
+            plan.name += f"@{plan.kernel}"
+    return result
 
-    name is the path of a plan, or its name without plans/ and .plan.
-    """
-    path = Path(name) if str(name).endswith(".plan") else PLANS / f"{name}.plan"
-    if not path.exists():
-        raise PlanError(f"no plan {name}")
-    path = path.resolve()
-    try:
-        short = str(path.relative_to(PLANS))[:-len(".plan")]
-    except ValueError:
-        short = path.stem
-    plan = Plan(name=short)
-    _read(plan, path)
-    if not plan.tests or bool(plan.far) != bool(plan.far_tests):
-        raise PlanError(f"{path}: no tests")
-    if plan.expect_fail:
-        expected_failures(plan.expect_fail)     # complains now, not later
-    kernels = plan.kernel.split()
-    if len(kernels) == 1:
-        return [plan]
-    return [dataclasses.replace(plan, name=f"{short}@{k}", kernel=k)
-            for k in kernels]
+
+def _harness_case(name):
+    # It needs make() of this file.
+    from harness_cases import CASES
+    if name not in CASES:
+        raise PlanError(f"no plan {HARNESS}{name}")
+    return CASES[name].plan(name)
 
 
 def all_names():
-    """Every plan of the project, the harness' own ones left out."""
-    return sorted(p.stem for p in PLANS.glob("*.plan"))
+    """The plans of "make check"."""
+    return sorted(parse(MATRIX)["plan"])
 
 
-def expected_failures(path):
-    """{test name: reason} from a known-differences file.
+def every_name():
+    """All plans but the harness' own."""
+    return sorted(tables()["plan"])
 
-    A line is "NAME | REASON"; "#" begins a comment line.
-    """
+
+def expected_failures(name):
+    """{test name: reason} of a plan, from the file of known differences."""
     expected = {}
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        name, bar, reason = (part.strip() for part in line.partition("|"))
-        if not bar or not reason:
-            raise PlanError(f"{path}:{number}: wants NAME | REASON")
-        if name in expected:
-            raise PlanError(f"{path}:{number}: {name} is listed twice")
-        expected[name] = reason
+    for reason, tests in parse(INTREE).get(name, {}).items():
+        for test in tests:
+            if test in expected:
+                raise PlanError(f"{INTREE}: {name}: {test} is listed twice")
+            expected[test] = reason
     return expected

@@ -106,7 +106,6 @@ class Parts:
                   f"XT_MODULE_ARGS='{plan.module_args}'\n"
                   f"XT_PANIC_ON_WARN={int(plan.stops_on_warning)}\n"
                   f"XT_STOP={'yes' if plan.stop else 'no'}\n"
-                  f"XT_TEARDOWN={'yes' if plan.teardown else 'no'}\n"
                   f"XT_END={plan.end}\n" + "".join(
                       f"export {name}='{value}'\n"
                       for name, value in plan.environment.items()))
@@ -319,7 +318,7 @@ def options():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("plans", nargs="*", metavar="PLAN",
-                        help="name in plans/, path of a .plan, or 'all'")
+                        help="a name of --list, or 'all' of make check")
     parser.add_argument("--jobs", type=int, default=2,
                         help="guests at a time (2)")
     parser.add_argument("--changed", action="store_true",
@@ -327,7 +326,7 @@ def options():
                         "does not have our module in it")
     parser.add_argument("--keep-going", action="store_true",
                         help="leave out programs that do not build")
-    parser.add_argument("--list", action="store_true", help="list the plans")
+    parser.add_argument("--list", action="store_true", help="list all plans, those of make check first")
     parser.add_argument("--soak", type=int, metavar="SECONDS",
                         help="the tests have it as SOAK_SECONDS, and so much "
                         "more time")
@@ -369,7 +368,9 @@ def main():
     products.forget_old()
     products.forget_old(RESULTS, RESULTS_MAX)
     if args.list:
-        print("\n".join(plans.all_names()))
+        first = plans.all_names()
+        for name in first + [n for n in plans.every_name() if n not in first]:
+            print(f"{name:23} {plans.load(name)[0].desc}")
         return 0
     if args.cmd:
         return 0 if adhoc(args) else 1

@@ -43,6 +43,7 @@ class Key(unittest.TestCase):
 
     def test_plan_matters(self):
         for change in ({"timeout": 1}, {"allow": ["x"]},
+                       {"expect_fail": {"one": "why"}},
                        {"tests": [("one", "false")]}):
             other = dataclasses.replace(self.plan, **change)
             self.assertNotEqual(self.key(), self.key(other), change)

@@ -13,7 +13,6 @@ import ktap
 import splat
 from guest import MAGIC_STATUS
 from ktap import FAIL, PASS, SKIP, Result
-from plan import expected_failures
 
 _MARK = re.compile(r"XT-(START|BEGIN|END|UNLOAD|LEAKS|DONE)\b ?(.*)$")
 KSFT_SKIP = 4
@@ -127,7 +126,7 @@ def _guest_problems(plan, outcome, report):
                         + (", cut off in mid-line" if report.cut else ""))
     elif report.done != len(plan.tests):
         problems.append(f"{report.done} of {len(plan.tests)} tests ran")
-    if plan.teardown and report.done is not None:
+    if report.done is not None:
         if report.unload != "clean":
             problems.append(f"modules left: {report.unload}")
         if report.leaks != "0" and not (
@@ -186,8 +185,7 @@ def judge(plan, outcome):
     results += [Result(name, FAIL, "did not run")
                 for name, _ in plan.tests if name not in names]
     if plan.expect_fail:
-        results = apply_expectations(results,
-                                     expected_failures(plan.expect_fail))
+        results = apply_expectations(results, plan.expect_fail)
     problems = _guest_problems(plan, outcome, report)
     if problems:
         last = outcome.console.splitlines()[-15:]
