@@ -44,7 +44,7 @@ def forgotten_tests():
     """A selftest that no plan runs tests nothing."""
     commands = "\n".join(
         command for name in plan.every_name() if not name.startswith("mutants-")
-        for p in plan.load(name) for _, command in p.tests + p.far_tests)
+        for p in plan.load(name) for _, command in p.tests + p.remote_tests)
     return [path.relative_to(ROOT) for folder in SELFTESTS
             for path in sorted((ROOT / folder).glob("*.c"))
             if re.search("^TEST_HARNESS_MAIN", path.read_text("utf-8"), re.M)

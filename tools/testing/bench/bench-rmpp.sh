@@ -12,7 +12,7 @@ scripts/install-deps.sh demo
 echo "Kernel: $(scripts/kernel-cache.sh stock-6.1)"
 log=$(mktemp)
 trap 'rm -f "$log" "$log".*' EXIT
-python3 tools/testing/qemu/run.py --show bench-rmpp-peer \
+python3 tools/testing/qemu/run.py --show bench-rmpp-interop \
 	>"$log.peer" || echo bad >"$log.bad" &
 {
 	python3 tools/testing/qemu/run.py --show bench-rmpp ||

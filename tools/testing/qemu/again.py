@@ -24,7 +24,7 @@ KEPT_SECONDS = 30 * 24 * 3600
 
 def concerns_us(plan):
     """Is our module in the guest?"""
-    return "ours" in (plan.module, plan.far) or any(
+    return "ours" in (plan.module, plan.remote) or any(
         re.search(r"\bours\b", command) for _, command in plan.tests)
 
 

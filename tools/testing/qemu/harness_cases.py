@@ -137,16 +137,16 @@ CASES = {
         ["not ok guest", "no crash: XT-DONE is there", "no panic"],
         STOCK, {"expect_crash": "NULL pointer dereference",
                 "test": {"nothing": "true"}}),
-    "far": Case(
+    "remote": Case(
         "two guests on one wire, both pass", [],
-        STOCK, {"far": "none", "setup": ["wire"],
+        STOCK, {"remote": "none", "setup": ["wire"],
                 "test": {"near": "ping -6 -c 1 -W 5 fd00::2"},
-                "far_test": {"far": "ping -6 -c 1 -W 5 fd00::1; sleep 3"}}),
-    "far-fails": Case(
+                "remote_test": {"remote": "ping -6 -c 1 -W 5 fd00::1; sleep 3"}}),
+    "remote-fails": Case(
         "the second guest's test fails",
-        ["not ok far/bad", "exit status 1"],
-        STOCK, {"far": "none", "setup": ["wire"], "test": {"near": "true"},
-                "far_test": {"bad": "sleep 3; false"}}),
+        ["not ok remote/bad", "exit status 1"],
+        STOCK, {"remote": "none", "setup": ["wire"], "test": {"near": "true"},
+                "remote_test": {"bad": "sleep 3; false"}}),
     "leak": Case(
         "a memory leak fails",
         ["not ok guest", "kmemleak: 1", "unreferenced object"],

@@ -23,12 +23,12 @@ INTREE = "intree.toml"
 HARNESS = "harness/"
 
 TEXTS = {"desc", "module", "module_args", "mem", "accel", "append", "kernel",
-         "require_splat", "expect_crash", "far"}
+         "require_splat", "expect_crash", "remote"}
 NUMBERS = {"smp", "timeout"}
 FLAGS = {"waits", "stop", "panic_on_warn"}
 LISTS = {"setup", "allow", "programs", "modules", "commands"}
-VALUES = {"module": ("ours", "intree", "none"), "far": ("ours", "intree", "none"),
-          "accel": ("auto", "tcg", "icount")}
+VALUES = {"module": ("ours", "intree", "none"),
+          "remote": ("ours", "intree", "none"), "accel": ("auto", "tcg", "icount")}
 
 
 class PlanError(Exception):
@@ -56,8 +56,8 @@ class Plan:
     # Tests that have to fail, and why.
     expect_fail: dict = field(default_factory=dict)
     # A second guest on the same wire: its module and its tests.
-    far: str = ""
-    far_tests: list = field(default_factory=list)
+    remote: str = ""
+    remote_tests: list = field(default_factory=list)
     end: int = 0                    # 1 in the second guest
     # Folders whose Makefile makes programs for /opt/umad.
     programs: list = field(default_factory=lambda: [SELFTESTS])
@@ -92,10 +92,10 @@ class Plan:
         self.environment["SOAK_SECONDS"] = seconds
         self.timeout += seconds
 
-    def far_side(self):
+    def remote_side(self):
         """The plan of the second guest."""
-        return dataclasses.replace(self, name=f"{self.name}+far", end=1,
-                                   module=self.far, tests=self.far_tests,
+        return dataclasses.replace(self, name=f"{self.name}+remote", end=1,
+                                   module=self.remote, tests=self.remote_tests,
                                    expect_fail={})
 
 
@@ -144,8 +144,8 @@ def _set(plan, key, value):
         _add_tests(plan.tests, {name: f"./{name}" for name in value})
     elif key == "test":
         _add_tests(plan.tests, value)
-    elif key == "far_test":
-        _add_tests(plan.far_tests, value)
+    elif key == "remote_test":
+        _add_tests(plan.remote_tests, value)
     elif key == "file":
         plan.files += [(ROOT / host, guest) for guest, host in value.items()]
     elif key in LISTS and isinstance(value, list):
@@ -173,7 +173,7 @@ def make(name, *parts):
         raise PlanError(f"{name}: {error}") from error
     if not any("programs" in part for part in parts):
         plan.programs = [SELFTESTS]
-    if not plan.tests or bool(plan.far) != bool(plan.far_tests):
+    if not plan.tests or bool(plan.remote) != bool(plan.remote_tests):
         raise PlanError(f"{name}: no tests")
     return plan
 

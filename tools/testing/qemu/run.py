@@ -124,14 +124,14 @@ async def run_plan(plan, parts, watch=None, repeat=True):
 
     Not repeat: what has passed as it is, without our module, is not run again.
     """
-    if not plan.far:
+    if not plan.remote:
         return await run_guest(plan, parts, watch, repeat=repeat)
     with tempfile.TemporaryDirectory() as wire:
-        near, far = await asyncio.gather(
+        near, remote = await asyncio.gather(
             run_guest(plan, parts, watch, wire),
-            run_guest(plan.far_side(), parts, None, wire))
-    results = near[0] + [dataclasses.replace(r, name=f"far/{r.name}")
-                         for r in far[0]]
+            run_guest(plan.remote_side(), parts, None, wire))
+    results = near[0] + [dataclasses.replace(r, name=f"remote/{r.name}")
+                         for r in remote[0]]
     return results, near[1], near[2]
 
 
@@ -154,10 +154,10 @@ def word(name, parts, folder):
     """What the outcome of this plan depends on, made in an empty folder."""
     words = []
     for plan in plans.load(name):
-        sides = [plan, plan.far_side()] if plan.far else [plan]
+        sides = [plan, plan.remote_side()] if plan.remote else [plan]
         for side in sides:
             initrd, args = make_guest(side, parts, folder / "guest",
-                                      plan.far and folder)
+                                      plan.remote and folder)
             words.append(again.key(side, initrd, args, [initrd.parent, folder]))
     return "-".join(words)
 

@@ -110,7 +110,7 @@ class Rows(unittest.TestCase):
                      {"timeout": "5"}, {"timeout": True}, {"waits": "yes"},
                      {"setup": "rxe"}, {"test": "true"}, {"run": "x"},
                      {"test": {"a b": "true"}}, {"test": {"x": "true"}},
-                     {"far": "ours"}):
+                     {"remote": "ours"}):
             with self.assertRaises(PlanError, msg=keys):
                 plan.make("p", {"run": ["x"]}, keys)
 

@@ -3,7 +3,7 @@
  * A hostile peer, and all nodes of a fabric at once: packets by chance, from
  * one seed, while programs of the port do their work. See fuzz.h.
  *
- *	UMAD_FUZZ_WIRE		ib, opa (ib_hwsim), roce (setup step rxe-far)
+ *	UMAD_FUZZ_WIRE		ib, opa (ib_hwsim), roce (setup step rxe-remote)
  *	UMAD_FUZZ_PACKETS	how many
  *	UMAD_FUZZ_SEED		a number, or "random"
  *	UMAD_FUZZ_KINDS		names of attack.c, to find out which it takes
@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#define RUN	"tools/testing/qemu/run.py --setup hwsim --setup rxe-far " \
+#define RUN	"tools/testing/qemu/run.py --setup hwsim --setup rxe-remote " \
 		"--modules drivers/infiniband/sw/ib_hwsim " \
 		"--programs tools/testing/selftests/packets"
 #define SETTINGS "UMAD_FUZZ_SEED=%llu UMAD_FUZZ_PACKETS=%llu ./fuzz_packets'"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * RoCEv2 by hand, at the far end of the veth pair that the setup step rxe-far
+ * RoCEv2 by hand, at the far end of the veth pair that the setup step rxe-remote
  * makes: rxe0 stands on veth0, packets go in and out by veth1.
  */
 #include "wire.h"

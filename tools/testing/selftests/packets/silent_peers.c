@@ -2,7 +2,7 @@
 /*
  * Nodes of a RoCE network that send messages and whose address does not resolve:
  * each answer to them takes the kernel a second, to no avail. Whoever else sends a
- * message is answered meanwhile, and files close. Needs the setup step rxe-far.
+ * message is answered meanwhile, and files close. Needs the setup step rxe-remote.
  */
 #include "kselftest_harness.h"
 #include "wire.h"
