@@ -60,7 +60,7 @@ def draw(text):
             if value:
                 body.append(f'<rect x="{LABEL}" y="{y}" width="{end - LABEL:.1f}" '
                             f'height="{BAR}" fill="{color}"/>')
-            body.append(f'<text x="{end + 5:.1f}" y="{y + BAR - 1}" fill="{color}">'
+            body.append(f'<text x="{end + 5:.1f}" y="{y + BAR - 1}" fill="#333">'
                         f'{html.escape(cells[module])}</text>')
             y += BAR + 1
         y += GAP
