@@ -25,7 +25,7 @@ UMAD_COUNTER(SEND_OVER_LIMIT, send_over_limit, "writes",
 UMAD_COUNTER(RECV_DELIVERED, recv_delivered, "MADs",
 	     "queued for read(); an RMPP message counts as one")
 UMAD_COUNTER(RECV_UNMATCHED, recv_unmatched, "MADs",
-	     "late responses; unsolicited RMPP responses; messages of an agent that goes away")
+	     "responses without a request: late, unsolicited, or RMPP ones whose request ended")
 UMAD_COUNTER(RECV_DROPPED_BUDGET, recv_dropped_budget, "MADs",
 	     "dropped, as the receive queue of the file is full (recv_budget)")
 UMAD_COUNTER(RECV_DROPPED_NOMEM, recv_dropped_nomem, "MADs",
@@ -33,11 +33,11 @@ UMAD_COUNTER(RECV_DROPPED_NOMEM, recv_dropped_nomem, "MADs",
 UMAD_COUNTER(RECV_DROPPED_GID, recv_dropped_gid, "MADs",
 	     "dropped, as they were sent to a GID that is not in the port's table")
 UMAD_COUNTER(RECV_DROPPED_FOREIGN, recv_dropped_foreign, "MADs",
-	     "responses dropped, as another port received them, or not its node sent them")
+	     "dropped responses: by another port; local ones that nothing on this port sent")
 UMAD_COUNTER(RECV_DROPPED_DEAD, recv_dropped_dead, "MADs",
 	     "dropped, as the agent or the file was going away")
 UMAD_COUNTER(READ_SHORT, read_short, "reads",
-	     "reads that failed, as the buffer was shorter than the record")
+	     "reads that failed, as the buffer was shorter than the entry")
 UMAD_COUNTER(RMPP_SENT, rmpp_sent, "messages",
 	     "acknowledged to the last segment, or answered by an RMPP message")
 UMAD_COUNTER(RMPP_TX_FAILED, rmpp_tx_failed, "messages",
@@ -47,7 +47,7 @@ UMAD_COUNTER(RMPP_SEND_REFUSED, rmpp_send_refused, "writes",
 UMAD_COUNTER(RMPP_RETRANSMITTED, rmpp_retransmitted, "segments",
 	     "segments sent more than once")
 UMAD_COUNTER(RMPP_RECEIVED, rmpp_received, "messages",
-	     "received whole, and wanted")
+	     "received completely, and queued for read()")
 UMAD_COUNTER(RMPP_RX_FAILED, rmpp_rx_failed, "messages",
 	     "begun and ended before they were complete, but not refused")
 UMAD_COUNTER(RMPP_REFUSED, rmpp_refused, "messages",
@@ -55,6 +55,6 @@ UMAD_COUNTER(RMPP_REFUSED, rmpp_refused, "messages",
 UMAD_COUNTER(RMPP_EVICTED, rmpp_evicted, "messages",
 	     "of rmpp_refused, those that were idle and made room for another")
 UMAD_COUNTER(RMPP_ACKS_MERGED, rmpp_acks_merged, "ACKs",
-	     "not sent for themselves, as four of the message were in ib_core")
+	     "merged into a later one, as four of the message were in ib_core")
 UMAD_COUNTER(RMPP_UNMATCHED, rmpp_unmatched, "packets",
 	     "packets that belong to no message")
