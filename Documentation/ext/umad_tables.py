@@ -67,8 +67,7 @@ class Plans(Table):
     widths = "22 14 10 54"
     required_arguments = 1
 
-    def sources(self):
-        return [QEMU / "matrix.toml", QEMU / "long.toml"]
+    sources = ("tools/testing/qemu/matrix.toml", "tools/testing/qemu/long.toml")
 
     def rows(self):
         # Not at the top: this directive alone needs it.
