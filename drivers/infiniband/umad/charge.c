@@ -23,7 +23,7 @@
 static DEFINE_HASHTABLE(reserves, 6);
 static DEFINE_SPINLOCK(reserves_lock); /* protects @reserves, and umad_reserve.files */
 
-static void put(struct umad_reserve *reserve)
+static void reserve_put(struct umad_reserve *reserve)
 {
 	if (!refcount_dec_and_test(&reserve->refs))
 		return;
@@ -41,7 +41,7 @@ static void refill_work(struct work_struct *work)
 	kfree(kmalloc(REFILL, GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
 		      __GFP_NOWARN));
 	umad_charge_end(&charge);
-	put(reserve);
+	reserve_put(reserve);
 }
 
 /* The one there is, or @fresh; a file more has it. */
@@ -82,7 +82,7 @@ static struct umad_reserve *get_below(struct umad_reserve *parent,
 	reserve = find_or_add(fresh);
 	if (reserve == fresh)
 		return reserve;
-	put(fresh);
+	reserve_put(fresh);
 out:
 	umad_reserve_put(parent);
 	return reserve;
@@ -165,8 +165,8 @@ void umad_reserve_put(struct umad_reserve *reserve)
 		 * for that: it has a reference. The end of the module waits for it.
 		 */
 		if (cancel_delayed_work(&reserve->refill))
-			put(reserve);
-		put(reserve);
+			reserve_put(reserve);
+		reserve_put(reserve);
 	}
 }
 
@@ -183,7 +183,7 @@ void umad_reserve_refill(struct umad_file *file)
 	refcount_inc(&reserve->refs);
 	if (!queue_delayed_work(umad_reserve_wq, &reserve->refill,
 				msecs_to_jiffies(REFILL_EVERY)))
-		put(reserve);
+		reserve_put(reserve);
 }
 
 /*

@@ -26,7 +26,7 @@ static int set_is_sm(struct umad_port *port, bool set)
  * ABI: who waits is served in the order of coming, and not overtaken: a close
  * hands over to the first of them. So it is a semaphore, as in-tree.
  */
-static int take(struct umad_port *port, bool nonblock)
+static int issm_acquire(struct umad_port *port, bool nonblock)
 {
 	if (READ_ONCE(port->sm_dead))
 		return -ENODEV;
@@ -47,7 +47,7 @@ static int issm_open(struct inode *inode, struct file *filp)
 					      sm_cdev);
 	int ret;
 
-	ret = take(port, filp->f_flags & O_NONBLOCK);
+	ret = issm_acquire(port, filp->f_flags & O_NONBLOCK);
 	if (ret)
 		return ret;
 

@@ -147,8 +147,8 @@ static bool is_foreign(const struct ib_mad_recv_wc *rwc,
 }
 
 /* To the request that it answers, and to the program. */
-static void deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
-		    const struct ib_mad_recv_wc *rwc, struct recv_entry *recv)
+static void mad_deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+			const struct ib_mad_recv_wc *rwc, struct recv_entry *recv)
 {
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
 	enum umad_stat dropped = UMAD_STAT_RECV_DROPPED_DEAD;
@@ -210,7 +210,7 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 	}
 	recv = make_entry(agent, rwc);
 	if (recv)
-		deliver(agent, buf, rwc, recv);
+		mad_deliver(agent, buf, rwc, recv);
 	else if (buf)
 		umad_request_answer_lost(buf, mad);
 free:

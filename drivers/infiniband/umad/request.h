@@ -31,7 +31,7 @@ struct work_struct;
  * @describe: in &ib_user_mad_hdr.reserved, why it was not delivered; NULL: it is left
  *	as it was written; &umad_file.lock held
  * @stop: it is DONE; may be NULL; &umad_file.lock held
- * @canceled: DONE by the end of its agent, which is registered still; may be NULL; no
+ * @cancel: DONE by the end of its agent, which is registered still; may be NULL; no
  *	lock held
  * @release: the last reference is gone; may be NULL; no lock held
  * @waits_max: wait entries that may be in ib_core, with those that have been used up
@@ -42,7 +42,7 @@ struct umad_request_ops {
 	void (*retransmit)(struct umad_request *req);
 	void (*describe)(const struct umad_request *req, u8 *reserved);
 	void (*stop)(struct umad_request *req);
-	void (*canceled)(struct umad_request *req);
+	void (*cancel)(struct umad_request *req);
 	void (*release)(struct umad_request *req);
 	unsigned int waits_max;
 };

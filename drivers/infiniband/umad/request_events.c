@@ -89,8 +89,8 @@ void umad_request_cancel_all(struct umad_agent *agent)
 		}
 		umad_request_unlock(file);
 		for (i = 0; i < n; i++) {
-			if (batch[i]->ops->canceled)
-				batch[i]->ops->canceled(batch[i]);
+			if (batch[i]->ops->cancel)
+				batch[i]->ops->cancel(batch[i]);
 			umad_request_put(batch[i]);
 		}
 		cond_resched();

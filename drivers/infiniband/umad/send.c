@@ -51,7 +51,7 @@ static bool attempt_follows(const struct umad_request *req)
  * It has no wait entry: another copy is to be one, when it has a turn. But a peer may
  * answer each copy so that the wait entry is used up again.
  */
-static bool rearm(struct umad_request *req)
+static bool wait_entry_rearm(struct umad_request *req)
 {
 	lockdep_assert_held(&req->file->lock);
 	req->rearm = req->mad && req->rearms++ < REARMS_MAX;
@@ -61,9 +61,9 @@ static bool rearm(struct umad_request *req)
 }
 
 /* What was to take the place of the wait entry has not: once more, or never. */
-static void not_rearmed(struct umad_request *req)
+static void rearm_failed(struct umad_request *req)
 {
-	if (req->txn.state != UMAD_TXN_WAIT || req->waiting || rearm(req) ||
+	if (req->txn.state != UMAD_TXN_WAIT || req->waiting || wait_entry_rearm(req) ||
 	    req->txn.timeout != UMAD_TIMEOUT_INFINITE)
 		return;
 	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, ktime_get());
@@ -90,7 +90,7 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 		 * And waiting for its turn, it is not at its last attempt.
 		 */
 		if (!ok && req->rearms)
-			not_rearmed(req);
+			rearm_failed(req);
 		else if (ok || !attempt_follows(req))
 			umad_request_wait_ended(req, status);
 	}
@@ -165,12 +165,12 @@ static void attempt_failed(struct umad_request *req, struct ib_mad_send_buf *buf
 	if (req->again == buf)
 		attempt_done(req);
 	if (req->rearm || attached)
-		not_rearmed(req);
+		rearm_failed(req);
 	umad_request_unlock(file);
 }
 
 /* A further attempt. What fails here is made good by the next, or by the deadline. */
-static void retransmit(struct umad_request *req)
+static void mad_retransmit(struct umad_request *req)
 {
 	struct umad_file *file = req->file;
 	bool attached = false, post;
@@ -223,7 +223,7 @@ static void take_turn(struct umad_request *req, ktime_t now)
 static const struct umad_request_ops mad_ops = {
 	.wants_turn = wants_turn,
 	.take_turn = take_turn,
-	.retransmit = retransmit,
+	.retransmit = mad_retransmit,
 	.waits_max = WAITS_MAX,
 };
 
@@ -353,7 +353,7 @@ bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *use
 		swap(req->mad, mad);
 	}
 	if (req->txn.state == UMAD_TXN_WAIT && !req->waiting)
-		armed = rearm(req);
+		armed = wait_entry_rearm(req);
 	spin_unlock(&file->lock);
 	kfree(mad);
 	return armed;

@@ -17,7 +17,7 @@ static struct umad_user *user_of(struct rb_node *node)
 	return rb_entry(node, struct umad_user, node);
 }
 
-static int compare(struct rb_node *node, const struct rb_node *other)
+static int user_compare(struct rb_node *node, const struct rb_node *other)
 {
 	const struct umad_user *a = user_of(node);
 	const struct umad_user *b = rb_entry(other, struct umad_user, node);
@@ -35,7 +35,7 @@ static struct umad_user *find_or_add(struct umad_user *fresh)
 	struct rb_node *found;
 
 	spin_lock(&port->users_lock);
-	found = rb_find_add(&fresh->node, &port->users, compare);
+	found = rb_find_add(&fresh->node, &port->users, user_compare);
 	if (found)
 		user = user_of(found);
 	user->refs++;

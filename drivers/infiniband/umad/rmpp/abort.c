@@ -27,8 +27,8 @@ static void abort_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 }
 
 /* A response to a TID that happens to be the agent's: nothing expects one. */
-static void drop(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
-		 struct ib_mad_recv_wc *rwc)
+static void response_drop(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
+			  struct ib_mad_recv_wc *rwc)
 {
 	ib_free_recv_mad(rwc);
 }
@@ -47,7 +47,7 @@ void umad_rmpp_abort_start(struct umad_port *port)
 	if (!rdma_cap_ib_cm(port->ib_dev, port->port_num))
 		return;
 	core = ib_register_mad_agent(port->ib_dev, port->port_num, IB_QPT_GSI,
-				     NULL, 0, umad_send_handler, drop, port, 0);
+				     NULL, 0, umad_send_handler, response_drop, port, 0);
 	if (!IS_ERR(core))
 		port->abort_agent = core;
 }

@@ -29,8 +29,8 @@ static int compare_node(struct rb_node *node, const struct rb_node *other)
  * A peer that asks for much and takes nothing keeps a server's answers for as long as
  * that tries to send them: half is left for others. A first message may be longer.
  */
-static bool fits(const struct umad_rmpp *rmpp, const struct umad_rmpp_dest *dest,
-		 u64 bytes)
+static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_dest *dest,
+			  u64 bytes)
 {
 	u64 limit = READ_ONCE(rmpp_send_bytes);
 
@@ -66,7 +66,7 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 	spin_lock(&file->lock);
 	there = rb_find_add(&new->node, &rmpp->dests, compare_node);
 	dest = there ? rb_entry(there, struct umad_rmpp_dest, node) : new;
-	taken = fits(rmpp, dest, bytes);
+	taken = dest_has_room(rmpp, dest, bytes);
 	if (taken) {
 		dest->bytes += bytes;
 		rmpp->sending_bytes += bytes;

@@ -167,8 +167,8 @@ static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
 }
 
 /* Not who comes last has to go, but who takes most and does nothing with it. */
-static bool evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
-		  struct umad_xfer_rx **victim)
+static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
+			   struct umad_xfer_rx **victim)
 {
 	struct umad_file *file = rx->agent->file;
 	struct umad_rmpp_peer *peer;
@@ -218,7 +218,7 @@ bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
 	lack = lack_to_begin(rx, whole);
 	if (lack == LACK_NOTHING)
 		return true;
-	return evict(lack, rx, now, victim) &&
+	return transfer_evict(lack, rx, now, victim) &&
 	       lack_to_begin(rx, whole) == LACK_NOTHING;
 }
 
@@ -240,6 +240,6 @@ bool umad_rmpp_may_grow(struct umad_xfer_rx *rx, u64 now,
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (lack == LACK_NOTHING)
 		return true;
-	return evict(lack, rx, now, victim) &&
+	return transfer_evict(lack, rx, now, victim) &&
 	       lack_of_bytes(rx) == LACK_NOTHING;
 }

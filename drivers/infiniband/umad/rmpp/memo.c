@@ -114,7 +114,7 @@ static u64 next_end(struct umad_rmpp_memos *memos)
 	return memo ? memo->until : U64_MAX;
 }
 
-static void arm(struct umad_file *file)
+static void memos_arm(struct umad_file *file)
 {
 	u64 next = next_end(&file->rmpp.memos);
 
@@ -137,7 +137,7 @@ static struct umad_agent *timer_enter(struct umad_timer *timer, ktime_t now)
 
 	while (n++ < BATCH && next_end(memos) <= ktime_to_ns(now))
 		umad_rmpp_memo_remove(file, first_of(&memos->oldest));
-	arm(file);
+	memos_arm(file);
 	return NULL;
 }
 
@@ -304,7 +304,7 @@ void umad_rmpp_memo_add(struct umad_file *file, const struct umad_xfer_rx *rx, u
 	list_add_tail(&memo->of_peer, &memo->peer->memos);
 	set_count(memos, memo->peer, memo->peer->count + 1);
 	memos->count++;
-	arm(file);
+	memos_arm(file);
 }
 
 /**

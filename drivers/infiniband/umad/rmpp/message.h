@@ -24,10 +24,10 @@ struct umad_request;
  * @data: its data, constant
  * @data_len: bytes of @data
  * @mad_size: bytes of one MAD, constant once posted
- * @pumping: a thread hands segments to ib_core; protected by &umad_file.lock
+ * @posting: a thread hands segments to ib_core; protected by &umad_file.lock
  * @again: it is to look once more; protected by &umad_file.lock
- * @settled: the end of @engine was seen to; protected by &umad_file.lock
- * @taken: ib_core has taken a segment; set once, by who is @pumping
+ * @finished: the end of @engine was seen to; protected by &umad_file.lock
+ * @taken: ib_core has taken a segment; set once, by who is @posting
  * @answered: its response has begun; protected by &umad_file.lock
  * @turns: turn-around ACKs in ib_core; protected by &umad_file.lock
  * @turn_at: when to look whether the turn-around ACK is to be sent again, or
@@ -47,9 +47,9 @@ struct umad_xfer_tx {
 	struct umad_pagebuf *data;
 	size_t data_len;
 	u32 mad_size;
-	bool pumping;
+	bool posting;
 	bool again;
-	bool settled;
+	bool finished;
 	bool taken;
 	bool answered;
 	unsigned int turns;

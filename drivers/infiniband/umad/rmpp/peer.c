@@ -9,7 +9,7 @@
 #include "file.h"
 #include "rmpp/reassembly.h"
 
-static int compare(const void *message, const struct rb_node *node)
+static int peer_compare(const void *message, const struct rb_node *node)
 {
 	const struct umad_rmpp_key *key = message;
 
@@ -70,7 +70,7 @@ struct umad_rmpp_peer *umad_rmpp_peer_find(struct umad_file *file,
 	struct rb_node *node;
 
 	lockdep_assert_held(&file->lock);
-	node = rb_find(key, &file->rmpp.peers, compare);
+	node = rb_find(key, &file->rmpp.peers, peer_compare);
 	return node ? rb_entry(node, struct umad_rmpp_peer, node) : NULL;
 }
 
@@ -97,7 +97,7 @@ struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 		return NULL;
 	while (*link) {
 		parent = *link;
-		link = compare(key, parent) < 0 ? &parent->rb_left :
+		link = peer_compare(key, parent) < 0 ? &parent->rb_left :
 						  &parent->rb_right;
 	}
 	peer->messages = 1;

@@ -27,7 +27,7 @@
 static atomic_t works = ATOMIC_INIT(0);
 
 /* One more for a file: the first in any case, or others could keep it out. */
-static bool enter(const struct umad_rmpp *rmpp)
+static bool work_reserve(const struct umad_rmpp *rmpp)
 {
 	int left = UMAD_RMPP_ADDR_WORKS - atomic_read(&works);
 
@@ -42,7 +42,7 @@ static bool enter(const struct umad_rmpp *rmpp)
 }
 
 /* It has a turn; what it counts as in @works is the caller's. */
-static bool start(struct umad_xfer_rx *rx)
+static bool work_queue(struct umad_xfer_rx *rx)
 {
 	if (!umad_active_ref_tryget(&rx->agent->active_ref))
 		return false;
@@ -80,14 +80,14 @@ static void start_next(struct umad_rmpp *rmpp)
 	struct umad_rmpp_peer *peer;
 	struct umad_xfer_rx *rx;
 
-	while (!list_empty(&rmpp->unresolved) && enter(rmpp)) {
+	while (!list_empty(&rmpp->unresolved) && work_reserve(rmpp)) {
 		peer = list_first_entry(&rmpp->unresolved, struct umad_rmpp_peer,
 					turn_node);
 		list_move_tail(&peer->turn_node, &rmpp->unresolved);
 		rx = list_first_entry(&peer->unresolved, struct umad_xfer_rx,
 				      addr_node);
 		umad_rmpp_addr_forget(rx);
-		if (!start(rx))
+		if (!work_queue(rx))
 			atomic_dec(&works);
 	}
 }
@@ -113,8 +113,8 @@ void umad_rmpp_addr_ask(struct umad_xfer_rx *rx)
 		start_next(rmpp);
 	if (!rx->listed || rx->work_queued || rx->waits_for)
 		return;
-	if (enter(rmpp)) {
-		if (!start(rx))
+	if (work_reserve(rmpp)) {
+		if (!work_queue(rx))
 			atomic_dec(&works);
 		return;
 	}

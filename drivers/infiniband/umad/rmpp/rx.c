@@ -91,8 +91,8 @@ void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin, 
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_restore);
 
-static enum rmpp_rx_verdict end(struct rmpp_rx *rx,
-				enum rmpp_rx_verdict verdict, u8 status)
+static enum rmpp_rx_verdict rx_terminate(struct rmpp_rx *rx,
+					 enum rmpp_rx_verdict verdict, u8 status)
 {
 	rx->state = RMPP_RX_DEAD;
 	rx->status = status;
@@ -119,9 +119,9 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 	bool last = packet->flags & IB_MGMT_RMPP_FLAG_LAST;
 
 	if (packet->status)
-		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_STATUS);
+		return rx_terminate(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_STATUS);
 	if (!packet->seg || has_first(packet) != first)
-		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_SEG);
+		return rx_terminate(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_SEG);
 
 	/* Our answer to it was lost, or the sender asks where we stand. */
 	if (is_stored(rx, packet->seg)) {
@@ -136,7 +136,7 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 	/* Beyond the end, or an end before what was sent, as a second one is. */
 	if ((rx->last && packet->seg > rx->last) ||
 	    (last && packet->seg < rx->highest))
-		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_LEN);
+		return rx_terminate(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_LEN);
 	if (packet->seg > rx->max_segs)
 		return rmpp_rx_no_room(rx);
 	/* The first one may say how long the message is; 0 if it does not. */
@@ -166,7 +166,7 @@ static enum rmpp_rx_verdict receive_done(struct rmpp_rx *rx,
 		return RMPP_RX_DROP;
 	case IB_MGMT_RMPP_TYPE_STOP:
 	case IB_MGMT_RMPP_TYPE_ABORT:
-		return end(rx, RMPP_RX_GONE, packet->status);
+		return rx_terminate(rx, RMPP_RX_GONE, packet->status);
 	default:
 		return RMPP_RX_DROP;
 	}
@@ -196,22 +196,22 @@ enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
 		break;
 	}
 	if (ended)
-		return end(rx, RMPP_RX_GONE, packet->status);
+		return rx_terminate(rx, RMPP_RX_GONE, packet->status);
 	if (packet->version != IB_MGMT_RMPP_VERSION)
-		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_UNV);
+		return rx_terminate(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_UNV);
 	switch (packet->type) {
 	case IB_MGMT_RMPP_TYPE_DATA:
 		return receive_data(rx, packet);
 	case IB_MGMT_RMPP_TYPE_ACK:
 		return RMPP_RX_DROP;
 	default:
-		return end(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BADT);
+		return rx_terminate(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BADT);
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_receive);
 
 /* Move @expected over what is there. */
-static void advance(struct rmpp_rx *rx)
+static void expected_advance(struct rmpp_rx *rx)
 {
 	while (rx->expected <= rx->highest &&
 	       test_bit(rx->expected % RMPP_RX_WINDOW_MAX, rx->have)) {
@@ -274,7 +274,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		return tell_gap(rx) ? RMPP_RX_ACK : RMPP_RX_DROP;
 	}
 
-	advance(rx);
+	expected_advance(rx);
 	/* Waited for, or with more behind it: that is what the sender needs. */
 	filled_gap = rx->gap_acks || rx->expected > packet->seg + 1;
 	rx->in_order_run = filled_gap ? 0 : rx->in_order_run + 1;
@@ -300,7 +300,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_stored);
  */
 enum rmpp_rx_verdict rmpp_rx_no_room(struct rmpp_rx *rx)
 {
-	return end(rx, RMPP_RX_STOP, IB_MGMT_RMPP_STATUS_RESX);
+	return rx_terminate(rx, RMPP_RX_STOP, IB_MGMT_RMPP_STATUS_RESX);
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_no_room);
 
@@ -314,7 +314,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_no_room);
  */
 enum rmpp_rx_verdict rmpp_rx_cancel(struct rmpp_rx *rx, u8 status)
 {
-	return end(rx, RMPP_RX_ABORT, status);
+	return rx_terminate(rx, RMPP_RX_ABORT, status);
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_cancel);
 
@@ -357,13 +357,13 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 	case RMPP_RX_DONE:
 		if (now - rx->progress_at < LINGER)
 			return RMPP_RX_DROP;
-		return end(rx, RMPP_RX_GONE, 0);
+		return rx_terminate(rx, RMPP_RX_GONE, 0);
 	case RMPP_RX_REASSEMBLING:
 		break;
 	}
 	if (now - rx->progress_at >= idle_max(rx))
-		return end(rx, is_lone(rx) ? RMPP_RX_GONE : RMPP_RX_ABORT,
-			   IB_MGMT_RMPP_STATUS_T2L);
+		return rx_terminate(rx, is_lone(rx) ? RMPP_RX_GONE : RMPP_RX_ABORT,
+				    IB_MGMT_RMPP_STATUS_T2L);
 	if (now < rx->ack_repeat_at)
 		return RMPP_RX_DROP;
 	rx->ack_repeat *= 2;

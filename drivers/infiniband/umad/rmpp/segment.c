@@ -84,8 +84,8 @@ static int post_last(struct umad_request *req, struct ib_mad_send_buf *buf)
  * The last segment may stay for as long as the request does, so it is charged; unless
  * the cgroup is full, for a message that has begun has to go on.
  */
-static struct ib_mad_send_buf *build(struct umad_request *req, bool last,
-				     umad_done_fn done)
+static struct ib_mad_send_buf *segment_build(struct umad_request *req, bool last,
+					     umad_done_fn done)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_charge charge = umad_charge_begin(req->file->reserve->memcg);
@@ -118,7 +118,7 @@ int umad_xfer_tx_post_segment(struct umad_request *req, u32 seg, umad_done_fn do
 	struct ib_mad_send_buf *buf;
 	int ret;
 
-	buf = build(req, seg == tx->engine.segs, done);
+	buf = segment_build(req, seg == tx->engine.segs, done);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	fill_segment(tx, seg, buf->mad);

@@ -6,7 +6,7 @@
 #include <linux/string.h>
 #include "rmpp/reassembly.h"
 
-static int compare(const void *key, const struct rb_node *node)
+static int key_compare(const void *key, const struct rb_node *node)
 {
 	return memcmp(key, &rb_entry(node, struct umad_xfer_rx, node)->key,
 		      sizeof(struct umad_rmpp_key));
@@ -14,7 +14,7 @@ static int compare(const void *key, const struct rb_node *node)
 
 static bool sorts_before(struct rb_node *a, const struct rb_node *b)
 {
-	return compare(&rb_entry(a, struct umad_xfer_rx, node)->key, b) < 0;
+	return key_compare(&rb_entry(a, struct umad_xfer_rx, node)->key, b) < 0;
 }
 
 /**
@@ -28,7 +28,7 @@ static bool sorts_before(struct rb_node *a, const struct rb_node *b)
 struct umad_xfer_rx *umad_rmpp_table_find(struct umad_rmpp *rmpp,
 					  const struct umad_rmpp_key *key)
 {
-	struct rb_node *node = rb_find(key, &rmpp->receivers, compare);
+	struct rb_node *node = rb_find(key, &rmpp->receivers, key_compare);
 
 	return node ? rb_entry(node, struct umad_xfer_rx, node) : NULL;
 }

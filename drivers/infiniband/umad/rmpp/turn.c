@@ -165,7 +165,7 @@ void umad_xfer_tx_turn_again(struct umad_request *req)
 	bool turn;
 
 	spin_lock(&req->file->lock);
-	turn = req->rmpp->settled && umad_rmpp_wants_turn(req);
+	turn = req->rmpp->finished && umad_rmpp_wants_turn(req);
 	spin_unlock(&req->file->lock);
 	if (turn)
 		umad_rmpp_turn_around(req);

@@ -86,7 +86,7 @@ static bool has_outstanding(const struct rmpp_tx *tx)
 	return tx->next > tx->una;
 }
 
-static void fail(struct rmpp_tx *tx, enum rmpp_reason reason, u8 status)
+static void tx_fail(struct rmpp_tx *tx, enum rmpp_reason reason, u8 status)
 {
 	tx->state = RMPP_TX_FAILED;
 	tx->reason = reason;
@@ -119,14 +119,14 @@ static bool may_probe(const struct rmpp_tx *tx, u64 now)
 	return tx->una > 1;
 }
 
-static void post(struct rmpp_tx *tx, u64 now)
+static void segment_post(struct rmpp_tx *tx, u64 now)
 {
 	if (!tx->posted++)
 		tx->posted_at = now;
 	tx->rto_at = now + tx->rto;
 }
 
-static u32 resend(struct rmpp_tx *tx, u32 seg, u64 now)
+static u32 segment_retransmit(struct rmpp_tx *tx, u32 seg, u64 now)
 {
 	/*
 	 * What has been sent twice measures nothing (Karn), and a gap delays
@@ -135,7 +135,7 @@ static u32 resend(struct rmpp_tx *tx, u32 seg, u64 now)
 	if (!tx->rto_backoff || seg == tx->timed_seg)
 		tx->timed_seg = 0;
 	tx->resent++;
-	post(tx, now);
+	segment_post(tx, now);
 	return seg;
 }
 
@@ -160,7 +160,7 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 		/* Nothing new is left that could show gaps further on. */
 		if (tx->next > tx->segs)
 			tx->recover = tx->segs;
-		return resend(tx, tx->una, now);
+		return segment_retransmit(tx, tx->una, now);
 	}
 	if (tx->send_probe && !may_probe(tx, now))
 		tx->send_probe = false;
@@ -168,7 +168,7 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 		tx->send_probe = false;
 		tx->probes++;
 		tx->probed_at = now;
-		return resend(tx, tx->una - 1, now);
+		return segment_retransmit(tx, tx->una - 1, now);
 	}
 	if (tx->next > tx->segs || tx->next > send_limit(tx))
 		return 0;
@@ -177,7 +177,7 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 		tx->timed_seg = tx->next;
 		tx->timed_at = now;
 	}
-	post(tx, now);
+	segment_post(tx, now);
 	/* Do not count time spent in the send queue. */
 	tx->progress_at = now;
 	return tx->next++;
@@ -206,7 +206,7 @@ void rmpp_tx_sent(struct rmpp_tx *tx, u64 now)
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_sent);
 
 /* Smooth the round trip as RFC 6298 does, and set the timeout by it. */
-static void measured(struct rmpp_tx *tx, u64 rtt)
+static void rtt_update(struct rmpp_tx *tx, u64 rtt)
 {
 	u64 diff = rtt > tx->srtt ? rtt - tx->srtt : tx->srtt - rtt;
 
@@ -229,16 +229,16 @@ static u64 rto_measured(const struct rmpp_tx *tx)
 	return min(max_t(u64, rto, RTO_MIN), tx->rto_max);
 }
 
-static void measure(struct rmpp_tx *tx, const struct rmpp_packet *packet,
-		    u64 now)
+static void rtt_sample(struct rmpp_tx *tx, const struct rmpp_packet *packet,
+		       u64 now)
 {
 	if (tx->timed_seg && packet->seg >= tx->timed_seg) {
-		measured(tx, now - tx->timed_at);
+		rtt_update(tx, now - tx->timed_at);
 		tx->timed_seg = 0;
 	} else if (tx->probes == 1 && !tx->early_acks &&
 		   packet->seg < tx->window_last) {
 		/* Nothing but the probe can have called for this. */
-		measured(tx, now - tx->probed_at);
+		rtt_update(tx, now - tx->probed_at);
 	}
 }
 
@@ -256,7 +256,7 @@ static void enter_recovery(struct rmpp_tx *tx)
 	tx->send_gap = true;
 }
 
-static void grow(struct rmpp_tx *tx, u32 acked)
+static void cwnd_grow(struct rmpp_tx *tx, u32 acked)
 {
 	if (tx->cwnd < tx->ssthresh) {
 		tx->cwnd = min_t(u64, (u64)tx->cwnd + acked, CWND_MAX);
@@ -290,7 +290,7 @@ static void leave_recovery(struct rmpp_tx *tx)
 }
 
 /* Acknowledged, with a loss noticed before: is it made good? */
-static void recovering(struct rmpp_tx *tx, u64 now)
+static void recovery_update(struct rmpp_tx *tx, u64 now)
 {
 	u64 limit = (u64)tx->una - 1 + tx->cwnd;
 	u64 wanted = (u64)tx->next - 1 + REORDERING_FIRST;
@@ -339,10 +339,10 @@ static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
 		tx->rto = rto_measured(tx);
 	tx->rto_at = now + tx->rto;
 	if (tx->recover) {
-		recovering(tx, now);
+		recovery_update(tx, now);
 	} else {
 		tx->inflation -= min(tx->inflation, acked);
-		grow(tx, acked);
+		cwnd_grow(tx, acked);
 	}
 }
 
@@ -375,15 +375,15 @@ static void receive_ack(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 	u32 window_last = tx->window_last;
 
 	if (packet->status) {
-		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_BAD_STATUS);
+		tx_fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_BAD_STATUS);
 		return;
 	}
 	if (packet->len < packet->seg) {
-		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_W2S);
+		tx_fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_W2S);
 		return;
 	}
 	if (packet->seg >= tx->next) {
-		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_S2B);
+		tx_fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_S2B);
 		return;
 	}
 	if (packet->seg + 1 < tx->una)
@@ -391,7 +391,7 @@ static void receive_ack(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 	tx->heard_at = now;
 
 	if (packet->seg >= tx->una)
-		measure(tx, packet, now);
+		rtt_sample(tx, packet, now);
 	/* In-tree a window is not widened before it is used up. */
 	if (packet->seg < window_last && window_last < tx->segs &&
 	    packet->len > window_last)
@@ -422,15 +422,15 @@ void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 		return;
 	/* These two first: not even one of another version is answered. */
 	if (packet->type == IB_MGMT_RMPP_TYPE_STOP) {
-		fail(tx, RMPP_REASON_STOPPED, packet->status);
+		tx_fail(tx, RMPP_REASON_STOPPED, packet->status);
 		return;
 	}
 	if (packet->type == IB_MGMT_RMPP_TYPE_ABORT) {
-		fail(tx, RMPP_REASON_ABORTED, packet->status);
+		tx_fail(tx, RMPP_REASON_ABORTED, packet->status);
 		return;
 	}
 	if (packet->version != IB_MGMT_RMPP_VERSION) {
-		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_UNV);
+		tx_fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_UNV);
 		return;
 	}
 	switch (packet->type) {
@@ -441,7 +441,7 @@ void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 		/* Both sides cannot send: Figure 178 discards it. */
 		break;
 	default:
-		fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_BADT);
+		tx_fail(tx, RMPP_REASON_PROTOCOL_ERROR, IB_MGMT_RMPP_STATUS_BADT);
 		break;
 	}
 }
@@ -478,7 +478,7 @@ void rmpp_tx_timer(struct rmpp_tx *tx, u64 now)
 	/* The clock may have been read before the last progress was made. */
 	now = max(now, tx->progress_at);
 	if (!tx->posted && now - tx->progress_at >= tx->give_up_after) {
-		fail(tx, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
+		tx_fail(tx, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 		return;
 	}
 	if (!tx->rto_at || now < tx->rto_at)

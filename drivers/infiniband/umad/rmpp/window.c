@@ -60,7 +60,7 @@ static void add_granted(struct umad_xfer_rx *rx, u32 granted)
 		share->granted += granted;
 }
 
-static void deactivate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
+static void window_deactivate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 {
 	struct umad_share *share = &rx->peer->share;
 
@@ -71,7 +71,7 @@ static void deactivate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 		share = share->parent;
 }
 
-static void activate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
+static void window_activate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 {
 	struct umad_share *share = &rx->peer->share;
 
@@ -87,7 +87,7 @@ static void activate(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
  * One segment is not counted, that each is always granted: else many that have
  * no more than that would use up what others could be granted.
  */
-static void account(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
+static void window_account(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
 {
 	const struct rmpp_rx *engine = &rx->engine;
 	u32 granted = engine->window_last - (engine->expected - 1);
@@ -109,7 +109,7 @@ static void let_age(struct umad_rmpp_window *window, u64 now)
 	list_for_each_entry_safe(rx, next, &window->active, window_node) {
 		if (now - min(now, rx->seen_at) < SILENT_AFTER)
 			break;
-		deactivate(window, rx);
+		window_deactivate(window, rx);
 	}
 }
 
@@ -130,8 +130,8 @@ void umad_rmpp_window_seen(struct umad_xfer_rx *rx, u64 now)
 	if (is_active(rx))
 		list_move_tail(&rx->window_node, &window->active);
 	else
-		activate(window, rx);
-	account(window, rx);
+		window_activate(window, rx);
+	window_account(window, rx);
 	spin_unlock(&window->lock);
 }
 
@@ -148,7 +148,7 @@ void umad_rmpp_window_leave(struct umad_xfer_rx *rx)
 	lockdep_assert_held(&rx->agent->file->lock);
 	spin_lock(&window->lock);
 	if (is_active(rx))
-		deactivate(window, rx);
+		window_deactivate(window, rx);
 	rx->granted = 0;
 	spin_unlock(&window->lock);
 }
@@ -159,8 +159,8 @@ void umad_rmpp_window_leave(struct umad_xfer_rx *rx)
  * been granted much. @share: of a peer or a file; @own: what is granted of it to who
  * asks; @below: who divide it.
  */
-static u32 choose(struct umad_rmpp_window *window, u32 budget,
-		  const struct umad_share *share, u32 own, unsigned int below)
+static u32 window_choose(struct umad_rmpp_window *window, u32 budget,
+			 const struct umad_share *share, u32 own, unsigned int below)
 {
 	u32 most = budget, used = window->all.granted - own;
 	u32 left = most - min(most, used), spare = 0;
@@ -209,10 +209,10 @@ void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 	let_age(window, now);
 	/* Who is silent needs no more than a way to go on. */
 	if (is_active(rx))
-		size = choose(window, budget, &rx->peer->share, rx->granted,
-			      rx->peer->share.active);
+		size = window_choose(window, budget, &rx->peer->share, rx->granted,
+				     rx->peer->share.active);
 	rmpp_rx_format_ack(&rx->engine, size, ack);
-	account(window, rx);
+	window_account(window, rx);
 	spin_unlock(&window->lock);
 }
 
@@ -233,7 +233,7 @@ u32 umad_rmpp_window_offer(struct umad_file *file, u64 now)
 
 	spin_lock(&window->lock);
 	let_age(window, now);
-	size = choose(window, budget, share, 0, share->active + 1);
+	size = window_choose(window, budget, share, 0, share->active + 1);
 	spin_unlock(&window->lock);
 	return size;
 }

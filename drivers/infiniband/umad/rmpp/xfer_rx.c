@@ -54,7 +54,7 @@ struct rx_segment {
 };
 
 /* The segment's bytes into the pages. */
-static void store(struct umad_xfer_rx *rx, struct rx_segment *seg)
+static void segment_copy(struct umad_xfer_rx *rx, struct rx_segment *seg)
 {
 	const struct rmpp_layout *layout = &rx->engine.layout;
 	struct umad_file *file = rx->agent->file;
@@ -147,7 +147,7 @@ static enum rmpp_rx_verdict cancel_late(struct umad_xfer_rx *rx)
 }
 
 /* A segment is as good as lost. The first one begins the message again. */
-static enum rmpp_rx_verdict lost(struct umad_xfer_rx *rx)
+static enum rmpp_rx_verdict segment_drop(struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (rx->engine.highest || rx->asked_for)
@@ -157,7 +157,7 @@ static enum rmpp_rx_verdict lost(struct umad_xfer_rx *rx)
 	return RMPP_RX_GONE;
 }
 
-static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *seg)
+static enum rmpp_rx_verdict segment_accept(struct umad_xfer_rx *rx, struct rx_segment *seg)
 {
 	struct umad_file *file = rx->agent->file;
 	enum rmpp_rx_verdict verdict;
@@ -172,7 +172,7 @@ static enum rmpp_rx_verdict stored(struct umad_xfer_rx *rx, struct rx_segment *s
 		seg->err = -ENOSPC;
 	/* Its sender repeats it. */
 	if (seg->err == -ENOMEM)
-		return lost(rx);
+		return segment_drop(rx);
 	if (seg->err)
 		return rmpp_rx_no_room(&rx->engine);
 	if (!keep_request(rx, now))
@@ -235,7 +235,7 @@ static u64 deadline_of(const struct umad_xfer_rx *rx)
 }
 
 /* Do what the engine says, set its timer, and let it go if it is dead. Releases the lock. */
-static void act(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
+static void verdict_apply(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 	__releases(&rx->agent->file->lock)
 {
 	struct umad_file *file = rx->agent->file;
@@ -286,14 +286,14 @@ void umad_xfer_rx_receive(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *
 	umad_xfer_rx_get(rx);
 	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
 	if (verdict == RMPP_RX_STORE && rwc->mad_len < rx->engine.layout.hdr)
-		verdict = lost(rx);
+		verdict = segment_drop(rx);
 	if (verdict == RMPP_RX_STORE) {
 		spin_unlock(&file->lock);
-		store(rx, &seg);
+		segment_copy(rx, &seg);
 		spin_lock(&file->lock);
-		verdict = stored(rx, &seg);
+		verdict = segment_accept(rx, &seg);
 	}
-	act(rx, verdict);
+	verdict_apply(rx, verdict);
 	clean_up(rx, &seg);
 	umad_xfer_rx_put(rx);
 }
@@ -358,7 +358,7 @@ static void timer_run(struct umad_timer *timer)
 		verdict = cancel_late(rx);
 	else
 		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());
-	act(rx, verdict);
+	verdict_apply(rx, verdict);
 	umad_xfer_rx_put(rx);
 }
 
@@ -368,8 +368,8 @@ static const struct umad_timer_ops timer_ops = {
 };
 
 /* The first segment of a message, or one of none. */
-static void begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
-		  const struct rmpp_packet *packet, const struct umad_rmpp_key *key)
+static void transfer_begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+			   const struct rmpp_packet *packet, const struct umad_rmpp_key *key)
 {
 	struct umad_xfer_rx *rx;
 
@@ -446,7 +446,7 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 	/* The table's. */
 	if (rx)
 		umad_xfer_rx_put(rx);
-	begin(agent, rwc, packet, key);
+	transfer_begin(agent, rwc, packet, key);
 }
 
 /**

@@ -217,7 +217,7 @@ void umad_xfer_rx_post(struct umad_xfer_rx *rx, const struct rmpp_packet *packet
 }
 
 /* Both. */
-static void answer(struct umad_xfer_rx *rx)
+static void answer_send(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
 	struct rmpp_packet packet;
@@ -253,7 +253,7 @@ void umad_xfer_rx_answer_work(struct work_struct *work)
 	spin_unlock(&file->lock);
 	/* Without an address the sender asks again, or gives up. */
 	if (!IS_ERR(ah))
-		answer(rx);
+		answer_send(rx);
 	umad_xfer_rx_put(rx);
 	umad_active_ref_put(&agent->active_ref);
 }
@@ -327,7 +327,7 @@ void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx)
 {
 	struct umad_agent *agent = rx->agent;
 
-	answer(rx);
+	answer_send(rx);
 	/* The table's. */
 	umad_xfer_rx_put(rx);
 	umad_agent_leave(agent);

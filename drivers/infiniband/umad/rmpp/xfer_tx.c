@@ -25,9 +25,9 @@
  * are posted, the caller would not come back before the end of the message; the timer
  * goes on.
  */
-#define PUMP_MAX	4096
+#define POSTS_MAX	4096
 
-static void pump(struct umad_request *req);
+static void segments_post(struct umad_request *req);
 
 static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
@@ -37,7 +37,7 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	spin_lock(&file->lock);
 	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
 	umad_request_count_failure(req, status);
-	pump(req);
+	segments_post(req);
 	spin_unlock(&file->lock);
 	umad_request_free_mad(req, buf);
 }
@@ -76,18 +76,18 @@ static void post_next(struct umad_request *req, u32 seg)
  * a reference, and an active one to the agent or is in a handler of ib_core. The lock is
  * dropped around each post.
  */
-static void pump(struct umad_request *req) __must_hold(&req->file->lock)
+static void segments_post(struct umad_request *req) __must_hold(&req->file->lock)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_file *file = req->file;
-	unsigned int budget = PUMP_MAX;
+	unsigned int budget = POSTS_MAX;
 	u32 seg, resent;
 
 	lockdep_assert_held(&file->lock);
 	tx->again = true;
-	if (tx->pumping)
+	if (tx->posting)
 		return;
-	tx->pumping = true;
+	tx->posting = true;
 	resent = tx->engine.resent;
 	while (tx->again && budget) {
 		tx->again = false;
@@ -99,7 +99,7 @@ static void pump(struct umad_request *req) __must_hold(&req->file->lock)
 	}
 	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RETRANSMITTED,
 		      tx->engine.resent - resent);
-	tx->pumping = false;
+	tx->posting = false;
 	if (budget || !umad_xfer_tx_is_active(req))
 		umad_xfer_tx_arm(req);
 	else
@@ -131,7 +131,7 @@ static void wait_for_response(struct umad_request *req, ktime_t now)
 	umad_file_arm(req->file);
 }
 
-static void acked(struct umad_request *req, ktime_t now)
+static void transfer_acked(struct umad_request *req, ktime_t now)
 {
 	struct umad_stats *stats = &req->file->port->stats;
 
@@ -157,21 +157,21 @@ enum after {
 };
 
 /* Has the engine come to its end by an event? */
-static enum after settle(struct umad_request *req)
+static enum after transfer_finish(struct umad_request *req)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_file *file = req->file;
 	ktime_t now;
 
 	lockdep_assert_held(&file->lock);
-	if (tx->engine.state == RMPP_TX_SENDING || tx->settled ||
+	if (tx->engine.state == RMPP_TX_SENDING || tx->finished ||
 	    !umad_xfer_tx_is_active(req))
 		return AFTER_NOTHING;
-	tx->settled = true;
+	tx->finished = true;
 	now = ktime_get();
 	if (tx->engine.state == RMPP_TX_ACKED) {
 		tx->response_window = umad_rmpp_window_offer(file, ktime_to_ns(now));
-		acked(req, now);
+		transfer_acked(req, now);
 		return req->txn.state == UMAD_TXN_WAIT ? AFTER_TURN : AFTER_NOTHING;
 	}
 	umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
@@ -185,9 +185,9 @@ static enum after settle(struct umad_request *req)
  */
 static void go_on(struct umad_request *req, bool turn) __releases(&req->file->lock)
 {
-	enum after after = settle(req);
+	enum after after = transfer_finish(req);
 
-	pump(req);
+	segments_post(req);
 	umad_request_unlock(req->file);
 	if (turn || after == AFTER_TURN)
 		umad_rmpp_turn_around(req);
@@ -238,7 +238,7 @@ struct umad_request *umad_xfer_tx_find(struct umad_agent *agent,
 }
 
 /* What its receiver says after it has acknowledged all. True: the turn-around ACK is due. */
-static bool receive_acked(struct umad_request *req, const struct rmpp_packet *packet)
+static bool late_packet_receive(struct umad_request *req, const struct rmpp_packet *packet)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 
@@ -279,8 +279,8 @@ void umad_xfer_tx_receive(struct umad_request *req, const struct rmpp_packet *pa
 	umad_request_get(req);
 	if (tx->engine.state != RMPP_TX_ACKED)
 		rmpp_tx_receive(&tx->engine, packet, ktime_get_ns());
-	else if (tx->settled)
-		turn = receive_acked(req, packet);
+	else if (tx->finished)
+		turn = late_packet_receive(req, packet);
 	go_on(req, turn);
 	umad_request_put(req);
 }
@@ -303,11 +303,11 @@ void umad_xfer_tx_answered(struct umad_request *req)
 	if (umad_xfer_tx_is_active(req) && tx->engine.state == RMPP_TX_SENDING &&
 	    req->txn.state == UMAD_TXN_WAIT) {
 		tx->engine.state = RMPP_TX_ACKED;
-		tx->settled = true;
+		tx->finished = true;
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
 		wait_for_response(req, ktime_get());
 	}
-	pump(req);
+	segments_post(req);
 	spin_unlock(&req->file->lock);
 }
 
@@ -373,19 +373,19 @@ static void take_turn(struct umad_request *req, ktime_t now)
 }
 
 /* Why it was not delivered: &enum rmpp_reason, the RMPPStatus. */
-static void describe(const struct umad_request *req, u8 *reserved)
+static void error_describe(const struct umad_request *req, u8 *reserved)
 {
 	reserved[0] = req->rmpp->engine.reason;
 	reserved[1] = req->rmpp->engine.status;
 }
 
-static void stop(struct umad_request *req)
+static void timer_stop(struct umad_request *req)
 {
 	umad_rmpp_set_timer(req->file, &req->rmpp->timer, U64_MAX);
 }
 
 /* Tell the receiver that no more will come. */
-static void canceled(struct umad_request *req)
+static void transfer_cancel(struct umad_request *req)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 	bool tell;
@@ -399,7 +399,7 @@ static void canceled(struct umad_request *req)
 				     umad_xfer_tx_mad(tx));
 }
 
-static void release(struct umad_request *req)
+static void transfer_release(struct umad_request *req)
 {
 	umad_xfer_tx_free(req->rmpp);
 }
@@ -408,16 +408,16 @@ static const struct umad_request_ops message_ops = {
 	.wants_turn = umad_xfer_tx_is_active,
 	.take_turn = take_turn,
 	.retransmit = tx_timer,
-	.describe = describe,
-	.stop = stop,
-	.canceled = canceled,
-	.release = release,
+	.describe = error_describe,
+	.stop = timer_stop,
+	.cancel = transfer_cancel,
+	.release = transfer_release,
 	/* The receiver repeats its ACK; without one its response is lost. */
 	.waits_max = RMPP_TX_POSTED_MAX,
 };
 
 /* Set up the engine of a message that nobody else knows yet. */
-static void start(struct umad_request *req)
+static void transfer_init(struct umad_request *req)
 {
 	const struct ib_user_mad_hdr *hdr = &req->hdr;
 	struct umad_port *port = req->file->port;
@@ -458,7 +458,7 @@ static int send_message(struct umad_agent *agent,
 	}
 	req->rmpp = tx;
 	req->txn.no_deadline = true;
-	start(req);
+	transfer_init(req);
 	ret = umad_request_insert(req, NULL, NULL, true);
 	if (ret) {
 		umad_request_put(req);
@@ -466,7 +466,7 @@ static int send_message(struct umad_agent *agent,
 	}
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_SEND_POSTED);
 	spin_lock(&req->file->lock);
-	pump(req);
+	segments_post(req);
 	spin_unlock(&req->file->lock);
 	umad_request_put(req);
 	return 0;
