@@ -24,7 +24,7 @@ MODULE_PARM_DESC(recv_budget,
 /* Of one without agents that is on no list. */
 static void file_free(struct umad_file *file)
 {
-	umad_again_destroy(&file->again);
+	umad_retry_queue_destroy(&file->retry_queue);
 	/* No agent, so neither requests nor messages: nothing arms it any more. */
 	cancel_delayed_work_sync(&file->deadline_work);
 	umad_rmpp_destroy(&file->rmpp);
@@ -84,8 +84,8 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_txn_table_init(&file->txns, &file->timers);
 	INIT_LIST_HEAD(&file->done);
 	umad_rmpp_init(&file->rmpp, &file->user->share);
-	umad_again_init(&file->again, &port->pace, &file->user->turn,
-			umad_request_again_work);
+	umad_retry_queue_init(&file->retry_queue, &port->pace, &file->user->turn,
+			      umad_request_retry_work);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	get_task_comm(file->comm, current);
 

@@ -20,9 +20,9 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
-#include "again.h"
 #include "charge.h"
 #include "hdr.h"
+#include "retry.h"
 #include "rmpp/rmpp.h"
 #include "rxq.h"
 #include "stats.h"
@@ -50,7 +50,7 @@ struct umad_user;
  * @armed: when @deadline_work will run, or KTIME_MAX
  * @txns: outstanding requests
  * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
- * @again: what waits for its turn to be sent again
+ * @retry_queue: what waits for its turn to be sent again
  * @rmpp: messages of several segments
  * @reserve: of the opener's cgroup, which is charged for what is received
  * @reserve_used: bytes of it
@@ -72,7 +72,7 @@ struct umad_file {
 	ktime_t armed;
 	struct umad_txn_table txns;
 	struct list_head done;
-	struct umad_again again;
+	struct umad_retry_queue retry_queue;
 	struct umad_rmpp rmpp;
 
 	struct umad_reserve *reserve;

@@ -13,7 +13,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include "active_ref.h"
-#include "again.h"
+#include "retry.h"
 #include "rmpp/window.h"
 #include "stats.h"
 

@@ -102,7 +102,7 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 
 	if (old != UMAD_TXN_DONE && req->txn.state == UMAD_TXN_DONE) {
 		list_move_tail(&req->agent_node, &file->done);
-		umad_again_leave(&file->again, &req->in_line);
+		umad_retry_queue_remove(&file->retry_queue, &req->retry);
 		if (req->ops->stop)
 			req->ops->stop(req);
 		if (old == UMAD_TXN_EXPIRED) {
@@ -121,22 +121,22 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 }
 
 /**
- * umad_request_again() - wait for a turn to be sent again
+ * umad_request_retry() - wait for a turn to be sent again
  * @req: a request, or a message, whose time has come; may wait already
  * @now: the time
  *
  * Context: process, &umad_file.lock held.
  */
-void umad_request_again(struct umad_request *req, ktime_t now)
+void umad_request_retry(struct umad_request *req, ktime_t now)
 {
-	struct umad_again *again = &req->file->again;
+	struct umad_retry_queue *queue = &req->file->retry_queue;
 
 	lockdep_assert_held(&req->file->lock);
-	if (!umad_again_waits(&req->in_line)) {
-		req->again_since = now;
-		umad_again_join(again, &req->in_line);
+	if (!umad_retry_is_queued(&req->retry)) {
+		req->retry_since = now;
+		umad_retry_queue_add(queue, &req->retry);
 	}
-	umad_again_arm(again, now);
+	umad_retry_queue_arm(queue, now);
 }
 
 static struct umad_agent *deadline_enter(struct umad_timer *timer, ktime_t now)
@@ -149,7 +149,7 @@ static struct umad_agent *deadline_enter(struct umad_timer *timer, ktime_t now)
 		return NULL;
 	umad_request_get(req);
 	if (umad_request_step(req, UMAD_TXN_EV_DEADLINE, 0, now) == UMAD_TXN_RETRY)
-		umad_request_again(req, now);
+		umad_request_retry(req, now);
 	return req->agent;
 }
 
@@ -240,7 +240,7 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 	entry->rx_entry.len = sizeof(entry->mad);
 	entry->rx_entry.release = release_entry;
 	init_txn(req, hdr, mad);
-	umad_again_entry_init(&req->in_line, &req->txn.dest);
+	umad_retry_init(&req->retry, &req->txn.dest);
 	return req;
 }
 

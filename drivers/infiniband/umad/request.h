@@ -11,8 +11,8 @@
 
 #include <linux/refcount.h>
 #include <rdma/ib_mad.h>
-#include "again.h"
 #include "post.h"
+#include "retry.h"
 #include "rxq.h"
 #include "txn.h"
 
@@ -82,11 +82,11 @@ struct umad_timeout_entry {
  * @rearms: how often that was so; protected by &umad_file.lock
  * @postponed: a further attempt waits for one of @waits_posted; protected by
  *	&umad_file.lock
- * @again: an attempt after the first that is in the send queue, or NULL; compared,
+ * @retry_buf: an attempt after the first that is in the send queue, or NULL; compared,
  *	not followed; protected by &umad_file.lock
- * @again_since: when it was begun, or began to wait for its turn; protected by
+ * @retry_since: when it was begun, or began to wait for its turn; protected by
  *	&umad_file.lock
- * @in_line: to be sent again; protected by &umad_file.lock
+ * @retry: to be sent again; protected by &umad_file.lock
  * @has_turn: a further attempt is about to be posted; protected by &umad_file.lock
  * @hdr: the program's header, constant
  * @timeout_entry: allocated beforehand, NULL when it was handed to the receive queue;
@@ -113,9 +113,9 @@ struct umad_request {
 	bool rearm;
 	unsigned int rearms;
 	bool postponed;
-	struct ib_mad_send_buf *again;
-	ktime_t again_since;
-	struct umad_again_entry in_line;
+	struct ib_mad_send_buf *retry_buf;
+	ktime_t retry_since;
+	struct umad_retry retry;
 	bool has_turn;
 	struct ib_user_mad_hdr hdr;
 	struct umad_timeout_entry *timeout_entry;
@@ -159,10 +159,10 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 void umad_request_wait_ended(struct umad_request *req, enum ib_wc_status status);
 void umad_request_count_failure(struct umad_request *req, enum ib_wc_status status);
 void umad_request_unlock(struct umad_file *file) __releases(&file->lock);
-void umad_request_again(struct umad_request *req, ktime_t now);
+void umad_request_retry(struct umad_request *req, ktime_t now);
 
 /* request_events.c */
-void umad_request_again_work(struct work_struct *work);
+void umad_request_retry_work(struct work_struct *work);
 void umad_request_cancel_all(struct umad_agent *agent);
 void umad_request_answer_lost(struct ib_mad_send_buf *buf,
 			      const struct ib_mad_hdr *response);

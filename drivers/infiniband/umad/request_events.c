@@ -14,19 +14,19 @@
 #define BATCH		32
 
 /* The one whose turn it is, with a reference, and an active one to its agent. */
-static struct umad_request *next_again(struct umad_file *file)
+static struct umad_request *retry_next(struct umad_file *file)
 {
-	struct umad_again *again = &file->again;
+	struct umad_retry_queue *queue = &file->retry_queue;
 	struct umad_request *req, *found = NULL;
-	struct umad_again_entry *entry;
+	struct umad_retry *entry;
 	unsigned int looked_at = 0;
 	ktime_t now = ktime_get();
 
 	spin_lock(&file->lock);
-	again->has_turn = false;
+	queue->has_turn = false;
 	/* Those of an agent that goes away count: there may be 262,144. */
-	while (!found && looked_at++ < BATCH && (entry = umad_again_next(again))) {
-		req = container_of(entry, struct umad_request, in_line);
+	while (!found && looked_at++ < BATCH && (entry = umad_retry_queue_next(queue))) {
+		req = container_of(entry, struct umad_request, retry);
 		if (req->ops->wants_turn(req) && umad_active_ref_tryget(&req->agent->active_ref))
 			found = req;
 	}
@@ -34,21 +34,21 @@ static struct umad_request *next_again(struct umad_file *file)
 		umad_request_get(found);
 		found->ops->take_turn(found, now);
 	}
-	umad_again_arm(again, now);
+	umad_retry_queue_arm(queue, now);
 	spin_unlock(&file->lock);
 	return found;
 }
 
 /**
- * umad_request_again_work() - send again what has its turn
- * @work: &umad_again.work of a file
+ * umad_request_retry_work() - send again what has its turn
+ * @work: &umad_retry_queue.work of a file
  *
  * Context: process, on the module's own queue; sleeps.
  */
-void umad_request_again_work(struct work_struct *work)
+void umad_request_retry_work(struct work_struct *work)
 {
-	struct umad_file *file = container_of(work, struct umad_file, again.work);
-	struct umad_request *req = next_again(file);
+	struct umad_file *file = container_of(work, struct umad_file, retry_queue.work);
+	struct umad_request *req = retry_next(file);
 	struct umad_agent *agent;
 
 	if (!req)

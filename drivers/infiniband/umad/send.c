@@ -32,18 +32,18 @@ static void attempt_done(struct umad_request *req)
 	ktime_t now = ktime_get();
 
 	lockdep_assert_held(&file->lock);
-	if (req->again)
-		file->again.in_flight--;
-	req->again = NULL;
+	if (req->retry_buf)
+		file->retry_queue.in_flight--;
+	req->retry_buf = NULL;
 	umad_txn_attempt_done(&file->txns, &req->txn, now);
 	umad_file_arm(file);
-	umad_again_arm(&file->again, now);
+	umad_retry_queue_arm(&file->retry_queue, now);
 }
 
 /* Of a further one: it has its turn, waits for that, or for an earlier attempt. */
 static bool attempt_follows(const struct umad_request *req)
 {
-	return umad_again_waits(&req->in_line) || req->has_turn ||
+	return umad_retry_is_queued(&req->retry) || req->has_turn ||
 	       req->postponed;
 }
 
@@ -56,7 +56,7 @@ static bool wait_entry_rearm(struct umad_request *req)
 	lockdep_assert_held(&req->file->lock);
 	req->rearm = req->mad && req->rearms++ < REARMS_MAX;
 	if (req->rearm && !attempt_follows(req))
-		umad_request_again(req, ktime_get());
+		umad_request_retry(req, ktime_get());
 	return req->rearm;
 }
 
@@ -94,15 +94,15 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 		else if (ok || !attempt_follows(req))
 			umad_request_wait_ended(req, status);
 	}
-	if (req->again == buf) {
+	if (req->retry_buf == buf) {
 		umad_pace_took(&file->port->pace,
-			       ktime_to_ns(ktime_sub(now, req->again_since)));
+			       ktime_to_ns(ktime_sub(now, req->retry_since)));
 		attempt_done(req);
 	}
 	if (req->postponed && !umad_wait_entry_is_full(req)) {
 		req->postponed = false;
 		if (req->txn.state == UMAD_TXN_WAIT)
-			umad_request_again(req, now);
+			umad_request_retry(req, now);
 	}
 	umad_request_unlock(file);
 	umad_request_free_mad(req, buf);
@@ -137,16 +137,16 @@ static bool enter_attempt(struct umad_request *req, struct ib_mad_send_buf *buf,
 		req->rearm = false;
 		/* ib_core does not say when it has left. */
 		umad_pace_unknown(&file->port->pace, now);
-		if (!req->again)
+		if (!req->retry_buf)
 			attempt_done(req);
 		return true;
 	}
 	req->postponed = umad_wait_entry_is_full(req);
-	if (req->postponed || req->again)
+	if (req->postponed || req->retry_buf)
 		return false;
-	file->again.in_flight++;
-	req->again = buf;
-	req->again_since = now;
+	file->retry_queue.in_flight++;
+	req->retry_buf = buf;
+	req->retry_since = now;
 	return true;
 }
 
@@ -162,7 +162,7 @@ static void attempt_failed(struct umad_request *req, struct ib_mad_send_buf *buf
 	if (buf)
 		umad_wait_entry_posted(req, buf, attached, err);
 	/* Not made: done, unless an earlier one is in flight, whose end does it. */
-	if (req->again == buf)
+	if (req->retry_buf == buf)
 		attempt_done(req);
 	if (req->rearm || attached)
 		rearm_failed(req);

@@ -12,8 +12,8 @@
 #include <linux/rbtree.h>
 #include <linux/semaphore.h>
 #include <linux/types.h>
-#include "again.h"
 #include "charge.h"
+#include "retry.h"
 #include "rmpp/window.h"
 
 /* Of them above a file: its program, and cgroups. */

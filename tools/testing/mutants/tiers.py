@@ -30,7 +30,7 @@ PLANS = {
     "register.c": ["abi", "kunit", "life"],
     "port.c": ["abi", "life"],
     "addr.c": ["kunit", "transfer", "rmpp", "hwsim"],
-    "again.c": ["kunit", "transfer", "bounds", "hwsim"],
+    "retry.c": ["kunit", "transfer", "bounds", "hwsim"],
     "ah.c": ["transfer", "hwsim", "kunit"],
     "charge.c": ["transfer", "kunit", "race", "bounds"],
     "charge.h": ["transfer", "bounds"],

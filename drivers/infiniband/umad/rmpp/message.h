@@ -25,7 +25,7 @@ struct umad_request;
  * @data_len: bytes of @data
  * @mad_size: bytes of one MAD, constant once posted
  * @posting: a thread hands segments to ib_core; protected by &umad_file.lock
- * @again: it is to look once more; protected by &umad_file.lock
+ * @post_more: it is to look once more; protected by &umad_file.lock
  * @finished: the end of @engine was seen to; protected by &umad_file.lock
  * @taken: ib_core has taken a segment; set once, by who is @posting
  * @answered: its response has begun; protected by &umad_file.lock
@@ -48,7 +48,7 @@ struct umad_xfer_tx {
 	size_t data_len;
 	u32 mad_size;
 	bool posting;
-	bool again;
+	bool post_more;
 	bool finished;
 	bool taken;
 	bool answered;

@@ -14,7 +14,7 @@
 #include "wait_entry.h"
 
 /* One that could not be posted is tried again after so long. */
-#define TURN_AGAIN	(100 * NSEC_PER_MSEC)
+#define TURN_RETRY	(100 * NSEC_PER_MSEC)
 /*
  * Of one message in the send queue: its receiver may ask for them as fast as it likes.
  * Each time it uses one up, and without one a response is lost: then more, as many as
@@ -40,7 +40,7 @@ bool umad_rmpp_wants_turn(const struct umad_request *req)
 static void put_off_turn(struct umad_request *req)
 {
 	lockdep_assert_held(&req->file->lock);
-	req->rmpp->turn_at = ktime_get_ns() + TURN_AGAIN;
+	req->rmpp->turn_at = ktime_get_ns() + TURN_RETRY;
 	umad_xfer_tx_arm(req);
 }
 

@@ -39,7 +39,7 @@
 /* Segments behind the gap that each further one tells of, from ours. */
 #define REPEAT_SEGS		4
 /* The gap is not sent again before a round trip and this have passed. */
-#define GAP_AGAIN		NSEC_PER_MSEC
+#define GAP_RETRY		NSEC_PER_MSEC
 
 /**
  * rmpp_tx_init() - begin to send a message
@@ -348,7 +348,7 @@ static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
 
 static void acked_again(struct rmpp_tx *tx, u64 now)
 {
-	u64 again = tx->srtt + max_t(u64, 4 * tx->rttvar, GAP_AGAIN);
+	u64 again = tx->srtt + max_t(u64, 4 * tx->rttvar, GAP_RETRY);
 
 	if (!has_outstanding(tx))
 		return;

@@ -84,13 +84,13 @@ static void segments_post(struct umad_request *req) __must_hold(&req->file->lock
 	u32 seg, resent;
 
 	lockdep_assert_held(&file->lock);
-	tx->again = true;
+	tx->post_more = true;
 	if (tx->posting)
 		return;
 	tx->posting = true;
 	resent = tx->engine.resent;
-	while (tx->again && budget) {
-		tx->again = false;
+	while (tx->post_more && budget) {
+		tx->post_more = false;
 		while (budget && umad_xfer_tx_is_active(req) &&
 		       (seg = rmpp_tx_next(&tx->engine, ktime_get_ns()))) {
 			budget--;
@@ -320,16 +320,16 @@ static bool tx_is_due(struct umad_request *req, ktime_t now)
 	/* One that has ended is about to be freed. */
 	if (!umad_xfer_tx_is_active(req))
 		return true;
-	if (!umad_again_waits(&req->in_line) &&
+	if (!umad_retry_is_queued(&req->retry) &&
 	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))
-		umad_request_again(req, now);
-	if (!umad_again_waits(&req->in_line) || tx->state != RMPP_TX_SENDING)
+		umad_request_retry(req, now);
+	if (!umad_retry_is_queued(&req->retry) || tx->state != RMPP_TX_SENDING)
 		return true;
 	/*
 	 * Waiting for its turn is no silence of its receiver's; but there is an end
 	 * to it, or the line of one that never answers has none.
 	 */
-	give_up = rmpp_tx_wait_deadline(tx, ktime_to_ns(req->again_since));
+	give_up = rmpp_tx_wait_deadline(tx, ktime_to_ns(req->retry_since));
 	if (ktime_to_ns(now) >= give_up)
 		return true;
 	umad_rmpp_set_timer(req->file, &req->rmpp->timer, give_up);
@@ -366,7 +366,7 @@ static const struct umad_timer_ops timer_ops = {
 
 static void take_turn(struct umad_request *req, ktime_t now)
 {
-	rmpp_tx_waited(&req->rmpp->engine, ktime_to_ns(req->again_since),
+	rmpp_tx_waited(&req->rmpp->engine, ktime_to_ns(req->retry_since),
 		       ktime_to_ns(now));
 	/* It may be two segments, and the last one does not say when it has left. */
 	umad_pace_unknown(&req->file->port->pace, now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The turn of what is sent again. All MADs of a port go through its send queue, and
+ * Schedules retransmissions. All MADs of a port go through its send queue, and
  * programs with many short timeouts would keep it full, and the processor busy with
  * works that are accounted to nobody. So the further attempts of a port's requests,
  * and what timeouts make its RMPP senders send, have a pace: the next comes when
@@ -9,8 +9,8 @@
  * programs do, in a program its files, and in a file those whom it sends to, or one that
  * never answers would delay the others' by all that it is sent.
  */
-#ifndef UMAD_AGAIN_H
-#define UMAD_AGAIN_H
+#ifndef UMAD_RETRY_H
+#define UMAD_RETRY_H
 
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -56,14 +56,14 @@ void umad_pace_took(struct umad_pace *pace, s64 ns);
 void umad_pace_unknown(struct umad_pace *pace, ktime_t now);
 
 /**
- * struct umad_again_entry - something to be sent again; protected by &umad_file.lock
+ * struct umad_retry - something to be sent again; protected by &umad_file.lock
  * @dest: where to, constant
- * @node: of the first to its destination, in &umad_again.turns; of another one in
+ * @node: of the first to its destination, in &umad_retry_queue.turns; of another one in
  *	@rest of the first; empty while it does not wait
  * @rest: of the first: those behind it
- * @first: of the first: in &umad_again.dests
+ * @first: of the first: in &umad_retry_queue.dests
  */
-struct umad_again_entry {
+struct umad_retry {
 	const struct umad_addr *dest;
 	struct list_head node;
 	struct list_head rest;
@@ -71,7 +71,7 @@ struct umad_again_entry {
 };
 
 /**
- * struct umad_again - what a file has to send again
+ * struct umad_retry_queue - what a file has to send again
  * @pace: of its port, constant
  * @turn: among the files of its program
  * @dests: the first entry of each destination that something waits for, by the
@@ -82,7 +82,7 @@ struct umad_again_entry {
  * @has_turn: @turn waits, or @work is queued; protected by &umad_file.lock
  * @work: sends the first one
  */
-struct umad_again {
+struct umad_retry_queue {
 	struct umad_pace *pace;
 	struct umad_turn turn;
 	struct rb_root dests;
@@ -93,26 +93,25 @@ struct umad_again {
 };
 
 void umad_turn_init(struct umad_turn *turn, struct umad_turn *parent);
-void umad_again_init(struct umad_again *again, struct umad_pace *pace,
-		     struct umad_turn *program, work_func_t send_next);
-void umad_again_destroy(struct umad_again *again);
-void umad_again_arm(struct umad_again *again, ktime_t now);
-void umad_again_entry_init(struct umad_again_entry *entry,
-			   const struct umad_addr *dest);
-void umad_again_join(struct umad_again *again, struct umad_again_entry *entry);
-void umad_again_leave(struct umad_again *again, struct umad_again_entry *entry);
-struct umad_again_entry *umad_again_next(struct umad_again *again);
+void umad_retry_queue_init(struct umad_retry_queue *queue, struct umad_pace *pace,
+			   struct umad_turn *program, work_func_t send_next);
+void umad_retry_queue_destroy(struct umad_retry_queue *queue);
+void umad_retry_queue_arm(struct umad_retry_queue *queue, ktime_t now);
+void umad_retry_init(struct umad_retry *entry, const struct umad_addr *dest);
+void umad_retry_queue_add(struct umad_retry_queue *queue, struct umad_retry *entry);
+void umad_retry_queue_remove(struct umad_retry_queue *queue, struct umad_retry *entry);
+struct umad_retry *umad_retry_queue_next(struct umad_retry_queue *queue);
 
 /**
- * umad_again_waits() - is it in line?
+ * umad_retry_is_queued() - is it in line?
  * @entry: joined or not
  *
  * Context: process, &umad_file.lock held.
  * Return: true if so.
  */
-static inline bool umad_again_waits(const struct umad_again_entry *entry)
+static inline bool umad_retry_is_queued(const struct umad_retry *entry)
 {
 	return !list_empty(&entry->node);
 }
 
-#endif /* UMAD_AGAIN_H */
+#endif /* UMAD_RETRY_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* When a file may send something again; see again.h. */
-#include "again.h"
+/* When a file may send something again; see retry.h. */
+#include "retry.h"
 
 #include <kunit/visibility.h>
 #include "addr.h"
@@ -55,7 +55,7 @@ static void give_turn(struct umad_pace *pace, ktime_t now)
 		turn = turn_next(root);
 		turn_leave(turn);
 		queue_work(umad_timer_wq,
-			   &container_of(turn, struct umad_again, turn)->work);
+			   &container_of(turn, struct umad_retry_queue, turn)->work);
 		pace->next = ktime_add_ns(now, clamp_t(s64, SHARE * pace->took,
 						       TURN_MIN, TURN_MAX));
 	}
@@ -156,168 +156,167 @@ void umad_turn_init(struct umad_turn *turn, struct umad_turn *parent)
 EXPORT_SYMBOL_IF_KUNIT(umad_turn_init);
 
 /**
- * umad_again_init() - nothing waits
- * @again: of a new file
+ * umad_retry_queue_init() - nothing waits
+ * @queue: of a new file
  * @pace: of its port
  * @program: that has opened it
- * @send_next: sends the first that waits; clears &umad_again.has_turn and calls
- *	umad_again_arm() for those that are left
+ * @send_next: sends the first that waits; clears &umad_retry_queue.has_turn and calls
+ *	umad_retry_queue_arm() for those that are left
  *
  * Context: any.
  */
-void umad_again_init(struct umad_again *again, struct umad_pace *pace,
-		     struct umad_turn *program, work_func_t send_next)
+void umad_retry_queue_init(struct umad_retry_queue *queue, struct umad_pace *pace,
+			   struct umad_turn *program, work_func_t send_next)
 {
-	again->pace = pace;
-	umad_turn_init(&again->turn, program);
-	again->dests = RB_ROOT;
-	INIT_LIST_HEAD(&again->turns);
-	again->in_flight = 0;
-	again->has_turn = false;
-	INIT_WORK(&again->work, send_next);
+	queue->pace = pace;
+	umad_turn_init(&queue->turn, program);
+	queue->dests = RB_ROOT;
+	INIT_LIST_HEAD(&queue->turns);
+	queue->in_flight = 0;
+	queue->has_turn = false;
+	INIT_WORK(&queue->work, send_next);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_again_init);
+EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_init);
 
 /**
- * umad_again_destroy() - the work does not run any more
- * @again: nothing waits, and nothing will
+ * umad_retry_queue_destroy() - the work does not run any more
+ * @queue: nothing waits, and nothing will
  *
  * Its turn falls to the next file.
  * Context: process; sleeps.
  */
-void umad_again_destroy(struct umad_again *again)
+void umad_retry_queue_destroy(struct umad_retry_queue *queue)
 {
-	struct umad_pace *pace = again->pace;
+	struct umad_pace *pace = queue->pace;
 	unsigned long flags;
 
-	WARN_ON_ONCE(!list_empty(&again->turns));
+	WARN_ON_ONCE(!list_empty(&queue->turns));
 	spin_lock_irqsave(&pace->lock, flags);
-	turn_leave(&again->turn);
+	turn_leave(&queue->turn);
 	spin_unlock_irqrestore(&pace->lock, flags);
-	cancel_work_sync(&again->work);
+	cancel_work_sync(&queue->work);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_again_destroy);
+EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_destroy);
 
 /**
- * umad_again_arm() - wait for a turn, if something is to be sent and the file does not
- * @again: of the file; with IN_FLIGHT_MAX in the send queue it waits for those
+ * umad_retry_queue_arm() - wait for a turn, if something is to be sent and the file does not
+ * @queue: of the file; with IN_FLIGHT_MAX in the send queue it waits for those
  * @now: the time
  *
  * Context: process, &umad_file.lock held.
  */
-void umad_again_arm(struct umad_again *again, ktime_t now)
+void umad_retry_queue_arm(struct umad_retry_queue *queue, ktime_t now)
 {
-	struct umad_pace *pace = again->pace;
+	struct umad_pace *pace = queue->pace;
 	unsigned long flags;
 
-	if (again->has_turn || list_empty(&again->turns) ||
-	    again->in_flight >= IN_FLIGHT_MAX)
+	if (queue->has_turn || list_empty(&queue->turns) ||
+	    queue->in_flight >= IN_FLIGHT_MAX)
 		return;
-	again->has_turn = true;
+	queue->has_turn = true;
 	spin_lock_irqsave(&pace->lock, flags);
-	turn_wait(&again->turn);
+	turn_wait(&queue->turn);
 	give_turn(pace, now);
 	spin_unlock_irqrestore(&pace->lock, flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_again_arm);
+EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_arm);
 
 /**
- * umad_again_entry_init() - it does not wait yet
+ * umad_retry_init() - it does not wait yet
  * @entry: to be filled in
  * @dest: where to; kept by the caller
  *
  * Context: any.
  */
-void umad_again_entry_init(struct umad_again_entry *entry,
-			   const struct umad_addr *dest)
+void umad_retry_init(struct umad_retry *entry, const struct umad_addr *dest)
 {
 	entry->dest = dest;
 	INIT_LIST_HEAD(&entry->node);
 	INIT_LIST_HEAD(&entry->rest);
 	RB_CLEAR_NODE(&entry->first);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_again_entry_init);
+EXPORT_SYMBOL_IF_KUNIT(umad_retry_init);
 
 static int compare_entry(struct rb_node *node, const struct rb_node *other)
 {
-	return umad_addr_compare_node(rb_entry(node, struct umad_again_entry,
+	return umad_addr_compare_node(rb_entry(node, struct umad_retry,
 					      first)->dest,
-				     rb_entry(other, struct umad_again_entry,
+				     rb_entry(other, struct umad_retry,
 					      first)->dest);
 }
 
 /**
- * umad_again_join() - get in line, behind all others to the same destination
- * @again: of the file
+ * umad_retry_queue_add() - get in line, behind all others to the same destination
+ * @queue: of the file
  * @entry: does not wait
  *
- * umad_again_arm() has to follow.
+ * umad_retry_queue_arm() has to follow.
  * Context: process, &umad_file.lock held.
  */
-void umad_again_join(struct umad_again *again, struct umad_again_entry *entry)
+void umad_retry_queue_add(struct umad_retry_queue *queue, struct umad_retry *entry)
 {
 	struct rb_node *same;
 
-	same = rb_find_add(&entry->first, &again->dests, compare_entry);
+	same = rb_find_add(&entry->first, &queue->dests, compare_entry);
 	if (!same) {
-		list_add_tail(&entry->node, &again->turns);
+		list_add_tail(&entry->node, &queue->turns);
 		return;
 	}
 	RB_CLEAR_NODE(&entry->first);
 	list_add_tail(&entry->node,
-		      &rb_entry(same, struct umad_again_entry, first)->rest);
+		      &rb_entry(same, struct umad_retry, first)->rest);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_again_join);
+EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_add);
 
 /**
- * umad_again_leave() - wait no more
- * @again: of the file
+ * umad_retry_queue_remove() - wait no more
+ * @queue: of the file
  * @entry: waits or not
  *
  * The next to its destination takes its place.
  * Context: process, &umad_file.lock held.
  */
-void umad_again_leave(struct umad_again *again, struct umad_again_entry *entry)
+void umad_retry_queue_remove(struct umad_retry_queue *queue, struct umad_retry *entry)
 {
-	struct umad_again_entry *next;
+	struct umad_retry *next;
 
 	if (RB_EMPTY_NODE(&entry->first)) {
 		list_del_init(&entry->node);
 		return;
 	}
-	next = list_first_entry_or_null(&entry->rest, struct umad_again_entry,
+	next = list_first_entry_or_null(&entry->rest, struct umad_retry,
 					node);
 	if (next) {
 		list_del(&next->node);
 		list_replace_init(&entry->node, &next->node);
 		list_splice_init(&entry->rest, &next->rest);
-		rb_replace_node(&entry->first, &next->first, &again->dests);
+		rb_replace_node(&entry->first, &next->first, &queue->dests);
 	} else {
 		list_del_init(&entry->node);
-		rb_erase(&entry->first, &again->dests);
+		rb_erase(&entry->first, &queue->dests);
 	}
 	RB_CLEAR_NODE(&entry->first);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_again_leave);
+EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_remove);
 
 /**
- * umad_again_next() - take from the line whose turn it is
- * @again: of the file
+ * umad_retry_queue_next() - take from the line whose turn it is
+ * @queue: of the file
  *
  * Its destination has its next turn behind all others.
  * Context: process, &umad_file.lock held.
  * Return: the entry, or NULL if none waits.
  */
-struct umad_again_entry *umad_again_next(struct umad_again *again)
+struct umad_retry *umad_retry_queue_next(struct umad_retry_queue *queue)
 {
-	struct umad_again_entry *entry;
+	struct umad_retry *entry;
 
-	entry = list_first_entry_or_null(&again->turns, struct umad_again_entry,
+	entry = list_first_entry_or_null(&queue->turns, struct umad_retry,
 					 node);
 	if (!entry)
 		return NULL;
-	list_move_tail(&entry->node, &again->turns);
-	umad_again_leave(again, entry);
+	list_move_tail(&entry->node, &queue->turns);
+	umad_retry_queue_remove(queue, entry);
 	return entry;
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_again_next);
+EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_next);
