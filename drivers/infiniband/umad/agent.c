@@ -23,7 +23,7 @@ struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id)
 	spin_lock(&file->lock);
 	agent = file->agent[id];
 	/* One whose end is near would only make its closer wait. */
-	if (agent && (file->dead || !agent->published ||
+	if (agent && (file->shutdown || !agent->published ||
 		      !umad_active_ref_tryget(&agent->active_ref)))
 		agent = NULL;
 	spin_unlock(&file->lock);
@@ -70,8 +70,8 @@ enum umad_agent_kind umad_agent_kind(struct umad_file *file, u32 id)
 void umad_agent_shut(struct umad_agent *agent)
 {
 	lockdep_assert_held(&agent->file->lock);
-	if (agent->dying)
+	if (agent->shutdown)
 		return;
-	agent->dying = true;
+	agent->shutdown = true;
 	umad_active_ref_kill(&agent->active_ref);
 }

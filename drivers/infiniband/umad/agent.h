@@ -23,7 +23,7 @@ struct umad_file;
  * @active_ref: @core stays registered with one
  * @published: the caller knows its id; protected by &umad_file.lock, as all
  *	below
- * @dying: no more sends, no more receives
+ * @shutdown: no more sends, no more receives
  * @requests: all its requests that are not DONE, &umad_request.agent_node
  * @expired: of them those that are EXPIRED, the one posted first foremost,
  *	&umad_request.expired_node
@@ -41,7 +41,7 @@ struct umad_agent {
 	struct umad_active_ref active_ref;
 
 	bool published;
-	bool dying;
+	bool shutdown;
 	struct list_head requests;
 	struct timerqueue_head expired;
 	u64 posted;

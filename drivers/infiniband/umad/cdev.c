@@ -118,23 +118,23 @@ void umad_file_shut(struct umad_file *file)
 	int id;
 
 	spin_lock(&file->lock);
-	file->dead = true;
+	file->shutdown = true;
 	for (id = 0; id < UMAD_MAX_AGENTS; id++)
 		if (file->agent[id])
 			umad_agent_shut(file->agent[id]);
 	spin_unlock(&file->lock);
-	umad_rxq_kill(&file->rxq);
+	umad_rxq_shutdown(&file->rxq);
 }
 
 /**
- * umad_file_kill() - take a file's agents, wake its waiters
+ * umad_file_shutdown() - take a file's agents, wake its waiters
  * @file: whose RDMA device is there; may be dead already
  *
  * Called with an active reference to the port or under files_lock; an agent falls to one
  * caller only.
  * Context: process; sleeps, but never for user space.
  */
-void umad_file_kill(struct umad_file *file)
+void umad_file_shutdown(struct umad_file *file)
 {
 	struct umad_agent *agent;
 	int id;
@@ -162,7 +162,7 @@ void umad_file_destroy(struct umad_file *file)
 
 	/* Mostly without the mutex, which others want too. */
 	if (umad_active_ref_tryget(&port->active_ref)) {
-		umad_file_kill(file);
+		umad_file_shutdown(file);
 		umad_active_ref_put(&port->active_ref);
 	}
 	/* Others that close theirs wait behind the mutex with their agents shut. */
@@ -172,7 +172,7 @@ void umad_file_destroy(struct umad_file *file)
 	 * Who has killed the active references may not have come to this file yet, and will
 	 * not find it: but needs the mutex to go on, so the device is there.
 	 */
-	umad_file_kill(file);
+	umad_file_shutdown(file);
 	list_del(&file->port_node);
 	mutex_unlock(&port->files_lock);
 	file_free(file);
@@ -205,7 +205,7 @@ static __poll_t umad_poll(struct file *filp, struct poll_table_struct *wait)
 
 	poll_wait(filp, &file->rxq.wait, wait);
 	spin_lock(&file->rxq.lock);
-	if (file->rxq.dead)
+	if (file->rxq.shutdown)
 		mask = EPOLLERR;
 	else if (!list_empty(&file->rxq.list))
 		mask |= EPOLLIN | EPOLLRDNORM;

@@ -13,7 +13,7 @@ extern const struct file_operations umad_fops;
 struct umad_file *umad_file_create(struct umad_port *port);
 void umad_file_destroy(struct umad_file *file);
 void umad_file_shut(struct umad_file *file);
-void umad_file_kill(struct umad_file *file);
+void umad_file_shutdown(struct umad_file *file);
 
 /* ioctl.c */
 long umad_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);

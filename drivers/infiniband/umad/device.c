@@ -140,7 +140,7 @@ static void port_shut(struct umad_port *port)
 {
 	struct umad_file *file;
 
-	umad_issm_kill(port);
+	umad_issm_shutdown(port);
 	umad_active_ref_kill(&port->active_ref);
 	mutex_lock(&port->files_lock);
 	list_for_each_entry(file, &port->files, port_node)
@@ -149,7 +149,7 @@ static void port_shut(struct umad_port *port)
 }
 
 /* Who is inside leaves: nobody uses the RDMA device any more. */
-static void kill_files(struct umad_port *port)
+static void shutdown_files(struct umad_port *port)
 {
 	struct umad_file *file;
 
@@ -157,9 +157,9 @@ static void kill_files(struct umad_port *port)
 	umad_issm_clear(port);
 	mutex_lock(&port->files_lock);
 	list_for_each_entry(file, &port->files, port_node)
-		umad_file_kill(file);
+		umad_file_shutdown(file);
 	mutex_unlock(&port->files_lock);
-	umad_rmpp_abort_stop(port);
+	umad_rmpp_abort_destroy(port);
 }
 
 /* ib_core does not rename it meanwhile. */
@@ -200,7 +200,7 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	umad_rmpp_window_init(&port->rmpp_window);
 	umad_pace_init(&port->pace);
 
-	umad_rmpp_abort_start(port);
+	umad_rmpp_abort_init(port);
 	ret = add_cdev(port, &port->dev, &port->cdev, umad_devt(port->index),
 		       "umad", &umad_fops);
 	if (ret)
@@ -222,7 +222,7 @@ err_files:
 	 * cdev_device_add() has failed, as it may after that.
 	 */
 	port_shut(port);
-	kill_files(port);
+	shutdown_files(port);
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);
 	return ERR_PTR(ret);
@@ -244,7 +244,7 @@ static void port_remove(struct umad_port *port)
 		remove_cdev(&port->sm_dev, &port->sm_cdev);
 	/* The port outlives this put: the caller has a reference. */
 	remove_cdev(&port->dev, &port->cdev);
-	kill_files(port);
+	shutdown_files(port);
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);
 }

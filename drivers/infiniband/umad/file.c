@@ -45,7 +45,7 @@ bool umad_file_queue(struct umad_file *file, struct umad_rx_entry *entry,
 {
 	lockdep_assert_held(&file->lock);
 	/* The queue dies after the file is dead, so not while the lock is held. */
-	if (file->dead)
+	if (file->shutdown)
 		return false;
 	umad_stat_inc(&file->port->stats, stat);
 	return umad_rxq_push(&file->rxq, entry);

@@ -42,7 +42,7 @@ struct umad_user;
  * @comm: of the opener, for people
  * @lock: protects the rest but @rxq; see above
  * @agent: by id, NULL for a free slot
- * @dead: the RDMA device is gone, or the file is being closed
+ * @shutdown: the RDMA device is gone, or the file is being closed
  * @used: an agent has been registered: the header's layout is fixed
  * @pkey_hdr: the header is &struct ib_user_mad_hdr, not the old one
  * @timers: all deadlines, of requests and of messages
@@ -64,7 +64,7 @@ struct umad_file {
 
 	spinlock_t lock; /* protects all up to @rmpp */
 	struct umad_agent *agent[UMAD_MAX_AGENTS];
-	bool dead;
+	bool shutdown;
 	bool used;
 	bool pkey_hdr;
 	struct umad_timers timers;

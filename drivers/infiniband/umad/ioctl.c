@@ -40,7 +40,7 @@ static int ioctl_register(struct umad_file *file,
 	struct ib_user_mad_reg_req ureq;
 	struct umad_reg reg;
 
-	if (READ_ONCE(file->dead))
+	if (READ_ONCE(file->shutdown))
 		return -EPIPE;
 	if (copy_from_user(&ureq, uarg, sizeof(ureq)))
 		return -EFAULT;
@@ -57,7 +57,7 @@ static int ioctl_register2(struct umad_file *file,
 	struct umad_reg reg;
 	int ret;
 
-	if (READ_ONCE(file->dead))
+	if (READ_ONCE(file->shutdown))
 		return -EPIPE;
 	if (copy_from_user(&ureq, uarg, sizeof(ureq)))
 		return -EFAULT;

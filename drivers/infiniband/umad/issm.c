@@ -28,15 +28,15 @@ static int set_is_sm(struct umad_port *port, bool set)
  */
 static int issm_acquire(struct umad_port *port, bool nonblock)
 {
-	if (READ_ONCE(port->sm_dead))
+	if (READ_ONCE(port->sm_shutdown))
 		return -ENODEV;
 	if (nonblock && down_trylock(&port->sm_sem))
 		return -EAGAIN;
 	if (!nonblock && down_interruptible(&port->sm_sem))
 		return -ERESTARTSYS;
-	if (!READ_ONCE(port->sm_dead))
+	if (!READ_ONCE(port->sm_shutdown))
 		return 0;
-	/* umad_issm_kill() has woken us: now the next. */
+	/* umad_issm_shutdown() has woken us: now the next. */
 	up(&port->sm_sem);
 	return -ENODEV;
 }
@@ -108,14 +108,14 @@ void umad_issm_clear(struct umad_port *port)
 }
 
 /**
- * umad_issm_kill() - end the wait of all openers, the device goes away
+ * umad_issm_shutdown() - end the wait of all openers, the device goes away
  * @port: whose device it is; called once
  *
  * Context: process; does not sleep.
  */
-void umad_issm_kill(struct umad_port *port)
+void umad_issm_shutdown(struct umad_port *port)
 {
-	WRITE_ONCE(port->sm_dead, true);
+	WRITE_ONCE(port->sm_shutdown, true);
 	/*
 	 * Wakes the first, who wakes the next. Whoever gets what this gives sees
 	 * the flag, by the semaphore's own lock, and holds no issmN: that there

@@ -8,7 +8,7 @@ struct umad_port;
 
 extern const struct file_operations umad_issm_fops;
 
-void umad_issm_kill(struct umad_port *port);
+void umad_issm_shutdown(struct umad_port *port);
 void umad_issm_clear(struct umad_port *port);
 
 #endif /* UMAD_ISSM_H */

@@ -44,7 +44,7 @@ struct ib_mad_agent;
  * @sm_sem: held by who has issmN open, that is the IsSM bit; others wait for it
  * @is_sm: the IsSM bit is set; protected by @active_ref: by who has it entered with @sm_sem,
  *	and when nobody is inside
- * @sm_dead: the RDMA device is gone: who gets @sm_sem hands it on; set once
+ * @sm_shutdown: the RDMA device is gone: who gets @sm_sem hands it on; set once
  * @rmpp_reassembling: RMPP messages being reassembled
  * @rmpp_reassembly_bytes: memory they take
  * @rx_window_budget: segments that their senders may send unacknowledged, in all;
@@ -77,7 +77,7 @@ struct umad_port {
 	unsigned int active_users;
 	struct semaphore sm_sem;
 	bool is_sm;
-	bool sm_dead;
+	bool sm_shutdown;
 	atomic_t rmpp_reassembling;
 	atomic64_t rmpp_reassembly_bytes;
 	u32 rx_window_budget;

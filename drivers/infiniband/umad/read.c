@@ -60,7 +60,7 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 	struct umad_rx_entry *entry;
 
 	for (;;) {
-		if (READ_ONCE(file->dead))
+		if (READ_ONCE(file->shutdown))
 			return ERR_PTR(-EIO);
 		entry = umad_rxq_pop(&file->rxq);
 		if (entry)

@@ -160,7 +160,7 @@ static void mad_deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	if (ib_response_mad(mad) && !umad_request_answered(agent, buf, mad) &&
 	    !umad_mad_is_rmpp_active(mad) && !is_local(rwc))
 		dropped = UMAD_STAT_RECV_UNMATCHED;
-	else if (!agent->dying)
+	else if (!agent->shutdown)
 		queued = umad_file_queue(file, &recv->rx_entry,
 					 UMAD_STAT_RECV_DELIVERED);
 	umad_request_unlock(file);

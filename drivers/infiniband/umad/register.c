@@ -46,7 +46,7 @@ static int take_slot(struct umad_file *file, struct umad_agent *agent)
 	u32 id;
 
 	spin_lock(&file->lock);
-	if (file->dead)
+	if (file->shutdown)
 		goto out;
 	ret = -ENOMEM;
 	for (id = 0; id < UMAD_MAX_AGENTS; id++) {

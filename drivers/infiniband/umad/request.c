@@ -300,7 +300,7 @@ int umad_request_insert(struct umad_request *req, struct ib_mad_send_buf *buf,
 	int ret = -EIO;
 
 	spin_lock(&file->lock);
-	if (file->dead || req->agent->dying)
+	if (file->shutdown || req->agent->shutdown)
 		goto out;
 	ret = umad_txn_add(&file->txns, &req->txn, refuse_duplicate, now);
 	if (ret == -EINVAL)
@@ -419,7 +419,7 @@ void umad_request_count_failure(struct umad_request *req, enum ib_wc_status stat
 	if (status == IB_WC_SUCCESS)
 		return;
 	if (status == IB_WC_WR_FLUSH_ERR &&
-	    (req->agent->dying || req->txn.state == UMAD_TXN_DONE))
+	    (req->agent->shutdown || req->txn.state == UMAD_TXN_DONE))
 		return;
 	umad_stat_inc(&req->file->port->stats, UMAD_STAT_SEND_FAILED);
 }

@@ -20,7 +20,7 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 	q->budget = budget;
 	q->charged = 0;
 	q->queued = 0;
-	q->dead = false;
+	q->shutdown = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
 
@@ -81,7 +81,7 @@ bool umad_rxq_has_room(struct umad_rxq *q)
 	bool room;
 
 	spin_lock(&q->lock);
-	room = !q->dead && q->charged < q->budget;
+	room = !q->shutdown && q->charged < q->budget;
 	spin_unlock(&q->lock);
 	return room;
 }
@@ -100,7 +100,7 @@ bool umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry)
 	bool alive;
 
 	spin_lock(&q->lock);
-	alive = !q->dead;
+	alive = !q->shutdown;
 	if (alive) {
 		list_add_tail(&entry->node, &q->list);
 		q->queued++;
@@ -126,7 +126,7 @@ struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q)
 	struct umad_rx_entry *entry = NULL;
 
 	spin_lock(&q->lock);
-	if (!q->dead)
+	if (!q->shutdown)
 		entry = list_first_entry_or_null(&q->list, struct umad_rx_entry, node);
 	if (entry) {
 		list_del(&entry->node);
@@ -151,7 +151,7 @@ void umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
 	bool alive;
 
 	spin_lock(&q->lock);
-	alive = !q->dead;
+	alive = !q->shutdown;
 	if (alive) {
 		list_add(&entry->node, &q->list);
 		q->queued++;
@@ -181,18 +181,18 @@ void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_free);
 
 /**
- * umad_rxq_kill() - drop all entries, let none in any more, wake everybody
+ * umad_rxq_shutdown() - drop all entries, let none in any more, wake everybody
  * @q: the queue; may be dead already
  *
  * Context: process; may sleep.
  */
-void umad_rxq_kill(struct umad_rxq *q)
+void umad_rxq_shutdown(struct umad_rxq *q)
 {
 	struct umad_rx_entry *entry, *next;
 	LIST_HEAD(dropped);
 
 	spin_lock(&q->lock);
-	q->dead = true;
+	q->shutdown = true;
 	q->queued = 0;
 	list_splice_init(&q->list, &dropped);
 	spin_unlock(&q->lock);
@@ -202,7 +202,7 @@ void umad_rxq_kill(struct umad_rxq *q)
 		cond_resched();
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_rxq_kill);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_shutdown);
 
 /**
  * umad_rxq_is_ready() - would a reader sleep?
@@ -216,7 +216,7 @@ bool umad_rxq_is_ready(struct umad_rxq *q)
 	bool ready;
 
 	spin_lock(&q->lock);
-	ready = q->dead || !list_empty(&q->list);
+	ready = q->shutdown || !list_empty(&q->list);
 	spin_unlock(&q->lock);
 	return ready;
 }

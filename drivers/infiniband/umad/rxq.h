@@ -47,7 +47,7 @@ struct umad_rx_entry {
  * @budget: bytes that entries may be charged, constant
  * @charged: bytes charged now: queued, and being copied out by a reader
  * @queued: entries in @list
- * @dead: no entry goes in or out any more
+ * @shutdown: no entry goes in or out any more
  */
 struct umad_rxq {
 	spinlock_t lock; /* protects all below */
@@ -56,7 +56,7 @@ struct umad_rxq {
 	size_t budget;
 	size_t charged;
 	unsigned int queued;
-	bool dead;
+	bool shutdown;
 };
 
 void umad_rxq_init(struct umad_rxq *q, size_t budget);
@@ -69,7 +69,7 @@ bool __must_check umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry)
 struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q);
 void umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry);
 void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry);
-void umad_rxq_kill(struct umad_rxq *q);
+void umad_rxq_shutdown(struct umad_rxq *q);
 bool umad_rxq_is_ready(struct umad_rxq *q);
 
 #endif /* UMAD_RXQ_H */

@@ -120,6 +120,6 @@ void umad_wait_entry_cancel(struct umad_request *req)
 {
 	lockdep_assert_held(&req->file->lock);
 	/* ib_core flushes a dying agent's all at once, without a search for each. */
-	if (!req->agent->dying)
+	if (!req->agent->shutdown)
 		take_back(req);
 }

@@ -103,7 +103,7 @@ bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 
 	MUST(rx->peer && !rx->asked_for && !w->evicted);
 	MUST(w->now - rx->engine.progress_at >= NSEC_PER_SEC);
-	if (rx->agent->dying)
+	if (rx->agent->shutdown)
 		return false;
 	w->evicted = rx;
 	rmpp_rx_no_room(&rx->engine);
@@ -520,7 +520,7 @@ void fuzz_one(const u8 *data, size_t size)
 		struct umad_xfer_rx *rx = &w->messages[byte % MESSAGES];
 
 		if (byte >= 250) {
-			w->agents[byte % FILES].dying ^= true;
+			w->agents[byte % FILES].shutdown ^= true;
 		} else if (byte >= 240) {
 			w->now += take_time(&in);
 		} else if (byte >= 235) {

@@ -45,7 +45,7 @@ static void check(struct model *m)
 {
 	MUST(m->q.queued == m->queued);
 	MUST(m->q.charged == m->charged);
-	MUST(m->q.dead == m->dead);
+	MUST(m->q.shutdown == m->dead);
 	MUST(umad_rxq_is_ready(&m->q) == (m->dead || m->queued));
 	MUST(umad_rxq_has_room(&m->q) ==
 	     (!m->dead && m->charged < m->q.budget));
@@ -136,7 +136,7 @@ static void kill(struct model *m)
 {
 	u32 i, woken = fuzz_wakes;
 
-	umad_rxq_kill(&m->q);
+	umad_rxq_shutdown(&m->q);
 	MUST(fuzz_wakes > woken);
 	m->dead = true;
 	m->queued = 0;

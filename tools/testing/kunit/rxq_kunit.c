@@ -61,7 +61,7 @@ static void rxq_env_exit(struct kunit *test)
 
 	if (!env)
 		return;
-	umad_rxq_kill(&env->q);
+	umad_rxq_shutdown(&env->q);
 	thread_stop(&env->sleeper);
 }
 
@@ -207,7 +207,7 @@ static void rxq_charge_always(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, umad_rxq_has_room(&env->q));
 	KUNIT_EXPECT_TRUE(test, push(env, 2, 1));
 	KUNIT_EXPECT_FALSE(test, umad_rxq_has_room(&env->q));
-	umad_rxq_kill(&env->q);
+	umad_rxq_shutdown(&env->q);
 	KUNIT_EXPECT_EQ(test, env->q.charged, 0);
 	KUNIT_EXPECT_FALSE(test, umad_rxq_has_room(&env->q));
 }
@@ -298,7 +298,7 @@ static void rxq_kill_wakes(struct kunit *test)
 	struct rxq_env *env = test->priv;
 
 	start_sleeper(test);
-	umad_rxq_kill(&env->q);
+	umad_rxq_shutdown(&env->q);
 	KUNIT_EXPECT_TRUE(test, thread_is_done(&env->sleeper, THREAD_SOON));
 	KUNIT_EXPECT_TRUE(test, env->ready);
 	KUNIT_EXPECT_NULL(test, umad_rxq_pop(&env->q));
@@ -327,7 +327,7 @@ static void rxq_kill(struct kunit *test)
 	popped = umad_rxq_pop(&env->q);
 	KUNIT_ASSERT_PTR_EQ(test, popped, &env->records[0].msg);
 
-	umad_rxq_kill(&env->q);
+	umad_rxq_shutdown(&env->q);
 	KUNIT_EXPECT_TRUE(test, umad_rxq_is_ready(&env->q));
 	KUNIT_EXPECT_EQ(test, env->q.queued, 0);
 	KUNIT_EXPECT_EQ(test, released(env), 3);
@@ -342,7 +342,7 @@ static void rxq_kill(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->q.queued, 0);
 	KUNIT_EXPECT_NULL(test, umad_rxq_pop(&env->q));
 
-	umad_rxq_kill(&env->q);
+	umad_rxq_shutdown(&env->q);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, env->records[i].released, 1);
 }
@@ -352,7 +352,7 @@ static void rxq_push_after_kill(struct kunit *test)
 	struct rxq_env *env = test->priv;
 	struct umad_rx_entry *msg = &env->records[0].msg;
 
-	umad_rxq_kill(&env->q);
+	umad_rxq_shutdown(&env->q);
 	KUNIT_EXPECT_TRUE(test, umad_rxq_charge(&env->q, msg, 10));
 	KUNIT_EXPECT_FALSE(test, umad_rxq_push(&env->q, msg));
 	/* It stays the caller's. */

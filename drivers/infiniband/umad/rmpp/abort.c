@@ -34,13 +34,13 @@ static void response_drop(struct ib_mad_agent *core, struct ib_mad_send_buf *buf
 }
 
 /**
- * umad_rmpp_abort_start() - ABORTs can be sent from now on
+ * umad_rmpp_abort_init() - ABORTs can be sent from now on
  * @port: new; without GSI nobody has RMPP messages
  *
  * If ib_core has something against it, none are sent.
  * Context: process; sleeps.
  */
-void umad_rmpp_abort_start(struct umad_port *port)
+void umad_rmpp_abort_init(struct umad_port *port)
 {
 	struct ib_mad_agent *core;
 
@@ -53,12 +53,12 @@ void umad_rmpp_abort_start(struct umad_port *port)
 }
 
 /**
- * umad_rmpp_abort_stop() - the RDMA device goes away
+ * umad_rmpp_abort_destroy() - the RDMA device goes away
  * @port: without agents of files
  *
  * Context: process; sleeps until ib_core has done with what was posted.
  */
-void umad_rmpp_abort_stop(struct umad_port *port)
+void umad_rmpp_abort_destroy(struct umad_port *port)
 {
 	if (port->abort_agent)
 		ib_unregister_mad_agent(port->abort_agent);

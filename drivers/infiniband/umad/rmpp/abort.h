@@ -9,8 +9,8 @@ struct umad_agent;
 struct umad_ah;
 struct umad_port;
 
-void umad_rmpp_abort_start(struct umad_port *port);
-void umad_rmpp_abort_stop(struct umad_port *port);
+void umad_rmpp_abort_init(struct umad_port *port);
+void umad_rmpp_abort_destroy(struct umad_port *port);
 void umad_rmpp_post_abort(const struct umad_agent *agent, const struct umad_addr *to,
 			  struct umad_ah *ah, const struct ib_mad_hdr *head);
 

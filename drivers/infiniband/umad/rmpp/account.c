@@ -13,7 +13,7 @@
 #include "user.h"
 
 /* It has messages being reassembled now, so those above it have. */
-static void file_begins(struct umad_file *file)
+static void file_activate(struct umad_file *file)
 {
 	struct umad_user *user = file->user;
 	struct umad_port *port = file->port;
@@ -26,7 +26,7 @@ static void file_begins(struct umad_file *file)
 	spin_unlock(&port->users_lock);
 }
 
-static void file_ends(struct umad_file *file)
+static void file_deactivate(struct umad_file *file)
 {
 	struct umad_user *user = file->user;
 	struct umad_port *port = file->port;
@@ -51,7 +51,7 @@ void umad_rmpp_count(struct umad_xfer_rx *rx)
 
 	lockdep_assert_held(&file->lock);
 	if (!file->rmpp.reassembling++)
-		file_begins(file);
+		file_activate(file);
 	atomic_inc(&file->user->reassembling);
 	atomic_inc(&file->port->rmpp_reassembling);
 	if (rx->asked_for)
@@ -94,7 +94,7 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 
 	lockdep_assert_held(&file->lock);
 	if (!--file->rmpp.reassembling)
-		file_ends(file);
+		file_deactivate(file);
 	atomic_dec(&file->user->reassembling);
 	atomic_dec(&file->port->rmpp_reassembling);
 	file->rmpp.reassembly_bytes -= rx->charged;

@@ -114,8 +114,8 @@ struct ib_mad_hdr *umad_xfer_tx_mad(struct umad_xfer_tx *tx)
  */
 bool umad_xfer_tx_is_active(const struct umad_request *req)
 {
-	return !req->agent->dying && (req->txn.state == UMAD_TXN_WAIT ||
-				      req->txn.state == UMAD_TXN_SEND);
+	return !req->agent->shutdown && (req->txn.state == UMAD_TXN_WAIT ||
+					 req->txn.state == UMAD_TXN_SEND);
 }
 
 /* When its timer is to run next. */

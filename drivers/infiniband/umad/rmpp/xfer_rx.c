@@ -102,7 +102,7 @@ static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 	struct umad_file *file = agent->file;
 	struct umad_stats *stats = &file->port->stats;
 	struct umad_rmpp_rx_entry *entry = rx->entry;
-	bool wanted = !agent->dying;
+	bool wanted = !agent->shutdown;
 	struct umad_xfer_rx *oldest;
 
 	lockdep_assert_held(&file->lock);
@@ -116,7 +116,7 @@ static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 	oldest = umad_xfer_rx_linger(rx);
 
 	if (!wanted) {
-		umad_stat_inc(stats, agent->dying ?
+		umad_stat_inc(stats, agent->shutdown ?
 			      UMAD_STAT_RECV_DROPPED_DEAD :
 			      UMAD_STAT_RECV_UNMATCHED);
 		return oldest;

@@ -125,7 +125,7 @@ static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 
 	spin_lock(&file->lock);
 	ret = -ESHUTDOWN;
-	if (agent->dying)
+	if (agent->shutdown)
 		goto out;
 	if (ib_response_mad(&rwc->recv_buf.mad->mad_hdr)) {
 		ret = -ENOENT;
@@ -170,7 +170,7 @@ out:
 static void refuse_response(struct umad_request *req)
 {
 	spin_lock(&req->file->lock);
-	umad_rmpp_end_infinite(req, IB_MGMT_RMPP_STATUS_RESX);
+	umad_rmpp_fail_infinite(req, IB_MGMT_RMPP_STATUS_RESX);
 	umad_request_unlock(req->file);
 }
 
@@ -258,7 +258,7 @@ static bool rx_relist(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 
 	lockdep_assert_held(&file->lock);
 	memo = umad_rmpp_memo_find(file, &rx->key, ktime_get_ns());
-	if (!memo || rx->agent->dying || umad_rmpp_table_find(&file->rmpp, &rx->key))
+	if (!memo || rx->agent->shutdown || umad_rmpp_table_find(&file->rmpp, &rx->key))
 		return false;
 	rx_setup(rx, rwc);
 	rmpp_rx_restore(&rx->engine, memo->last, memo->window_last, memo->repwin,

@@ -179,7 +179,7 @@ static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	umad_post_free(buf, rx->ah);
 	spin_lock(&file->lock);
 	rx->acks_posted--;
-	again = rx->ack_due && !rx->agent->dying &&
+	again = rx->ack_due && !rx->agent->shutdown &&
 		rx->engine.state != RMPP_RX_DEAD;
 	rx->ack_due = false;
 	again = again && umad_xfer_rx_prepare(rx, &packet);
@@ -259,7 +259,7 @@ void umad_xfer_rx_answer_work(struct work_struct *work)
 }
 
 /**
- * umad_rmpp_end_infinite() - a response will not be completed
+ * umad_rmpp_fail_infinite() - a response will not be completed
  * @req: the request that waits for it
  * @status: RMPPStatus, for the trace
  *
@@ -267,7 +267,7 @@ void umad_xfer_rx_answer_work(struct work_struct *work)
  * that nothing will come.
  * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
  */
-void umad_rmpp_end_infinite(struct umad_request *req, u8 status)
+void umad_rmpp_fail_infinite(struct umad_request *req, u8 status)
 {
 	lockdep_assert_held(&req->file->lock);
 	if (req->txn.state == UMAD_TXN_WAIT &&
@@ -291,7 +291,7 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_RX_FAILED);
 	if (rx->asked_for)
-		umad_rmpp_end_infinite(rx->req, rx->engine.status);
+		umad_rmpp_fail_infinite(rx->req, rx->engine.status);
 }
 
 /**
