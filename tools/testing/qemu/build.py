@@ -148,7 +148,7 @@ def programs(folder, strict=True):
     command = ["make", "-s", f"-j{os.cpu_count()}", "-C", ROOT / folder,
                f"OUTPUT={output}"]
     # The kernel's source is 130 MB to fetch: only for those that want it.
-    if "KSRC" in makefile.read_text(encoding="utf-8"):
+    if "umad.mk" in makefile.read_text(encoding="utf-8"):
         command.append(f"KSRC={kernel('source')}")
 
     def make():
