@@ -3,30 +3,16 @@
  * read() and write(): which bytes mean what, every errno, the transaction ID.
  * Built for 32 bits too.
  */
-#include "kselftest_harness.h"
-#include "umad_util.h"
+#include "pair_fixture.h"
 
 FIXTURE(rw) {
-	struct test_port port;
-	int fd;			/* a client, agent 0 */
-	int peer;		/* serves METHOD_TEST of two classes */
-	int peer_id;
-	struct umad_msg msg;
-	struct umad_msg got;
+	PAIR_MEMBERS;		/* the peer serves a second class, agent 1 */
 };
 
 FIXTURE_SETUP(rw)
 {
-	ASSERT_EQ(0, umad_port_find(&self->port));
-	self->fd = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	self->peer = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->peer);
-	ASSERT_EQ(0, umad_reg_client(self->fd));
-	self->peer_id = umad_reg_server(self->peer, CLASS_VENDOR1, METHOD_TEST);
-	ASSERT_EQ(0, self->peer_id);
+	PAIR_OPEN(O_RDWR | O_NONBLOCK);
 	ASSERT_EQ(1, umad_reg_server(self->peer, CLASS_VENDOR2, METHOD_TEST));
-	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
 }
 
 FIXTURE_TEARDOWN(rw)
@@ -206,7 +192,7 @@ TEST_F(rw, received_header_fields)
 	memset(&self->got, 0xff, sizeof(self->got));
 	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
 	ASSERT_EQ(MSG_LEN, msg_read(self->peer, &self->got, 10000));
-	EXPECT_EQ(self->peer_id, self->got.hdr.id);
+	EXPECT_EQ(0, self->got.hdr.id);
 	EXPECT_EQ(0, self->got.hdr.status);
 	EXPECT_EQ(0, self->got.hdr.timeout_ms);
 	EXPECT_EQ(0, self->got.hdr.retries);
@@ -301,7 +287,7 @@ TEST_F(rw, tid_is_kept_on_responses)
 	self->msg.hdr.timeout_ms = 20000;
 	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
 	ASSERT_EQ(MSG_LEN, msg_read(self->peer, &self->got, 10000));
-	msg_reply(&reply, &self->got, self->peer_id);
+	msg_reply(&reply, &self->got, 0);
 	ASSERT_EQ(MSG_LEN, msg_write(self->peer, &reply));
 	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &reply, 10000));
 	EXPECT_EQ(msg_tid64(&self->got), msg_tid64(&reply));
@@ -317,7 +303,7 @@ TEST_F(rw, tid_is_kept_on_trap_repress)
 	self->msg.hdr.timeout_ms = 20000;
 	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
 	ASSERT_EQ(MSG_LEN, msg_read(self->peer, &self->got, 10000));
-	msg_reply(&reply, &self->got, self->peer_id);
+	msg_reply(&reply, &self->got, 0);
 	reply.mad.method = METHOD_REPRESS;
 	ASSERT_EQ(MSG_LEN, msg_write(self->peer, &reply));
 	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &reply, 10000));
@@ -426,7 +412,7 @@ TEST_F(rw, old_header_carries_mads_both_ways)
 	EXPECT_EQ(EINVAL, errno);
 	ASSERT_EQ(HDR_OLD + MAD_LEN, write(fd, buf, HDR_OLD + MAD_LEN));
 	ASSERT_EQ(MSG_LEN, msg_read(self->peer, &self->got, 10000));
-	msg_reply(&reply, &self->got, self->peer_id);
+	msg_reply(&reply, &self->got, 0);
 	reply.data[200] = 0x42;
 	ASSERT_EQ(MSG_LEN, msg_write(self->peer, &reply));
 	memset(buf, 0xee, sizeof(buf));

@@ -3,8 +3,7 @@
  * What lies between arrival and read(): order, poll, select, epoll, several
  * threads on one file, the receive budget.
  */
-#include "kselftest_harness.h"
-#include "umad_util.h"
+#include "pair_fixture.h"
 
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -13,24 +12,13 @@
 #define BUDGET_PARAM "/sys/module/ib_umad/parameters/recv_budget"
 
 FIXTURE(queue) {
-	struct test_port port;
-	int fd;			/* a client, agent 0 */
-	int peer;		/* serves METHOD_TEST, agent 0 */
+	PAIR_MEMBERS;
 	char budget[32];
-	struct umad_msg msg;
-	struct umad_msg got;
 };
 
 FIXTURE_SETUP(queue)
 {
-	ASSERT_EQ(0, umad_port_find(&self->port));
-	self->fd = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	self->peer = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->peer);
-	ASSERT_EQ(0, umad_reg_client(self->fd));
-	ASSERT_EQ(0, umad_reg_server(self->peer, CLASS_VENDOR1, METHOD_TEST));
-	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
+	PAIR_OPEN(O_RDWR | O_NONBLOCK);
 }
 
 FIXTURE_TEARDOWN(queue)

@@ -3,33 +3,22 @@
  * Sleeping readers: signals, wake-ups, and a MAD that a failed read() puts
  * back while others sleep.
  */
-#include "kselftest_harness.h"
+#include "pair_fixture.h"
 #include "uffd.h"
-#include "umad_util.h"
 
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 
 FIXTURE(wait) {
-	struct test_port port;
-	int fd;			/* a client, agent 0 */
-	int peer;		/* blocking; serves METHOD_TEST, agent 0 */
-	struct umad_msg msg;
+	PAIR_MEMBERS;		/* the peer blocks */
 	struct uffd_pages pages;
 };
 
 FIXTURE_SETUP(wait)
 {
-	ASSERT_EQ(0, umad_port_find(&self->port));
 	side_allow_kick();
-	self->fd = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	self->peer = umad_open(O_RDWR);
-	ASSERT_LE(0, self->peer);
-	ASSERT_EQ(0, umad_reg_client(self->fd));
-	ASSERT_EQ(0, umad_reg_server(self->peer, CLASS_VENDOR1, METHOD_TEST));
-	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
+	PAIR_OPEN(O_RDWR);
 }
 
 FIXTURE_TEARDOWN(wait)

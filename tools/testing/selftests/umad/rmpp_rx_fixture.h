@@ -6,23 +6,12 @@
 #ifndef RMPP_RX_FIXTURE_H
 #define RMPP_RX_FIXTURE_H
 
-#include "kselftest_harness.h"
-#include "rmpp_util.h"
+#include "rmpp_raw_fixture.h"
 
-#define SOON	5000	/* ms; for what has to happen */
-#define WHILE	400	/* ms; for what must not */
-#define SEG	216	/* data bytes of a segment of this class */
 #define PATIENT	20000	/* ms; time-out of the requests */
 
-#define TYPE(t)	(1u << RMPP_##t)
-
 FIXTURE(rx) {
-	struct test_port port;
-	int fd;			/* the kernel's side, agent 0 */
-	struct rmpp_raw raw;	/* the sender */
-	struct rmpp_pkt pkt;
-	struct rmpp_msg msg;
-	struct rmpp_msg got;
+	RAW_MEMBERS;		/* the peer is the sender */
 	long unmatched, refused, stray;
 };
 
@@ -61,29 +50,7 @@ static void rx_expect(struct __test_metadata *_metadata, FIXTURE_DATA(rx) *self,
 
 FIXTURE_SETUP(rx)
 {
-	struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP,
-		.rmpp_version = 1,
-		.method = variant->response ? 0 : METHOD_TABLE,
-	};
-	struct rmpp_agent raw = {
-		.mgmt_class = CLASS_RMPP,
-		/* Both ways to be raw. */
-		.rmpp_version = !variant->response,
-		.flags = variant->response ? 0 : IB_USER_MAD_USER_RMPP,
-		.method = variant->response ? METHOD_TABLE : 0,
-	};
-
-	ASSERT_EQ(0, umad_port_find(&self->port));
-	self->fd = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, rmpp_register(self->fd, &agent));
-	self->raw.fd = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->raw.fd);
-	ASSERT_EQ(0, rmpp_register(self->raw.fd, &raw));
-	self->raw.port = &self->port;
-	self->raw.mgmt_class = CLASS_RMPP;
-	self->raw.method = METHOD_TABLE | (variant->response ? METHOD_RESP : 0);
+	RAW_OPEN(!variant->response);
 	self->unmatched = umad_counter(&self->port, "recv_unmatched");
 	self->refused = umad_counter(&self->port, "rmpp_refused");
 	self->stray = umad_counter(&self->port, "rmpp_unmatched");
@@ -91,10 +58,7 @@ FIXTURE_SETUP(rx)
 
 FIXTURE_TEARDOWN(rx)
 {
-	close(self->fd);
-	close(self->raw.fd);
-	rmpp_msg_free(&self->msg);
-	rmpp_msg_free(&self->got);
+	RAW_CLOSE();
 }
 
 #define EXPECT_ASKED(tid)						\

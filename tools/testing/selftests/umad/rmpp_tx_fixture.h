@@ -6,22 +6,10 @@
 #ifndef RMPP_TX_FIXTURE_H
 #define RMPP_TX_FIXTURE_H
 
-#include "kselftest_harness.h"
-#include "rmpp_util.h"
-
-#define SOON	5000	/* ms; for what has to happen */
-#define WHILE	400	/* ms; for what must not */
-#define SEG	216	/* data bytes of a segment of this class */
-
-#define TYPE(t)	(1u << RMPP_##t)
+#include "rmpp_raw_fixture.h"
 
 FIXTURE(tx) {
-	struct test_port port;
-	int fd;			/* the kernel's side, agent 0 */
-	struct rmpp_raw raw;	/* the receiver */
-	struct rmpp_pkt pkt;
-	struct rmpp_msg msg;
-	struct rmpp_msg got;
+	RAW_MEMBERS;		/* the peer is the receiver */
 	uint32_t timeout_ms;
 	uint32_t retries;	/* in-tree nothing is sent again without */
 	long undelivered;
@@ -50,30 +38,7 @@ FIXTURE_VARIANT_ADD(tx, answer) {
 
 FIXTURE_SETUP(tx)
 {
-	bool answer = variant->kind == ANSWER;
-	struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP,
-		.rmpp_version = 1,
-		.method = answer ? METHOD_TABLE : 0,
-	};
-	struct rmpp_agent raw = {
-		.mgmt_class = CLASS_RMPP,
-		/* Both ways to be raw. */
-		.rmpp_version = answer,
-		.flags = answer ? IB_USER_MAD_USER_RMPP : 0,
-		.method = answer ? 0 : METHOD_TABLE,
-	};
-
-	ASSERT_EQ(0, umad_port_find(&self->port));
-	self->fd = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, rmpp_register(self->fd, &agent));
-	self->raw.fd = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->raw.fd);
-	ASSERT_EQ(0, rmpp_register(self->raw.fd, &raw));
-	self->raw.port = &self->port;
-	self->raw.mgmt_class = CLASS_RMPP;
-	self->raw.method = METHOD_TABLE | (answer ? 0 : METHOD_RESP);
+	RAW_OPEN(variant->kind == ANSWER);
 	self->timeout_ms = variant->kind == ASK ? 10000 : 0;
 	self->retries = 3;
 	self->undelivered = umad_counter(&self->port, "rmpp_tx_failed");
@@ -81,10 +46,7 @@ FIXTURE_SETUP(tx)
 
 FIXTURE_TEARDOWN(tx)
 {
-	close(self->fd);
-	close(self->raw.fd);
-	rmpp_msg_free(&self->msg);
-	rmpp_msg_free(&self->got);
+	RAW_CLOSE();
 }
 
 /* Let the kernel begin to send; the first segment has been received. */

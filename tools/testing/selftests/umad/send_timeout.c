@@ -3,30 +3,18 @@
  * Solicited sends: how often they go out, when and how they come back, what a
  * response does, and which of them are duplicates.
  */
-#include "kselftest_harness.h"
-#include "umad_util.h"
+#include "pair_fixture.h"
 
 #include <limits.h>
 
 FIXTURE(send) {
-	struct test_port port;
-	int fd;			/* a client, agent 0 */
-	int peer;		/* serves METHOD_TEST, agent 0 */
-	struct umad_msg msg;
-	struct umad_msg got;
+	PAIR_MEMBERS;
 	struct umad_msg reply;
 };
 
 FIXTURE_SETUP(send)
 {
-	ASSERT_EQ(0, umad_port_find(&self->port));
-	self->fd = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	self->peer = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->peer);
-	ASSERT_EQ(0, umad_reg_client(self->fd));
-	ASSERT_EQ(0, umad_reg_server(self->peer, CLASS_VENDOR1, METHOD_TEST));
-	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
+	PAIR_OPEN(O_RDWR | O_NONBLOCK);
 }
 
 FIXTURE_TEARDOWN(send)

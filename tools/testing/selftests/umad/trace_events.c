@@ -6,8 +6,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <sys/mount.h>
-#include "kselftest_harness.h"
-#include "umad_util.h"
+#include "pair_fixture.h"
 
 #define TRACING "/sys/kernel/tracing/"
 
@@ -24,9 +23,7 @@ static const char * const fields[] = {
 };
 
 FIXTURE(trace) {
-	struct test_port port;
-	int fd, peer;
-	struct umad_msg msg, got;
+	PAIR_MEMBERS;
 	char text[65536];
 };
 
@@ -40,13 +37,7 @@ FIXTURE_SETUP(trace)
 	mount("tracefs", TRACING, "tracefs", 0, NULL);
 	if (access(TRACING "events/ib_umad", F_OK))
 		SKIP(return, "no tracefs");
-	ASSERT_EQ(0, umad_port_find(&self->port));
-	self->fd = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	self->peer = umad_open(O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, self->peer);
-	ASSERT_EQ(0, umad_reg_client(self->fd));
-	ASSERT_EQ(0, umad_reg_server(self->peer, CLASS_VENDOR1, METHOD_TEST));
+	PAIR_OPEN(O_RDWR | O_NONBLOCK);
 	ASSERT_EQ(0, switch_events("1"));
 }
 
