@@ -7,12 +7,15 @@
 #include "promise_noise.h"
 #include "rdma_link.h"
 
+#include <poll.h>
 #include <sys/resource.h>
 
 #define FILES		300
 #define MESSAGES	300
 #define RETRIES		0x7fffffff
 #define WAITING		20000
+/* What a login of Debian's may have of files, and so poll(): half a million. */
+#define POLLED		200000
 
 /* The turn of a file is no bound if there are many files. */
 int noise_retries_of_files(struct load *load)
@@ -312,4 +315,56 @@ int noise_resolves_many(struct load *load)
 		if (pthread_create(&thread, &attr, resolve, (void *)i))
 			return -EAGAIN;
 	return 0;
+}
+
+/* One thread that waits for what never comes, in so many places of one file's queue. */
+static void *poll_much(void *arg)
+{
+	struct load *load = arg;
+	struct pollfd *fds = calloc(POLLED, sizeof(*fds));
+	int i;
+
+	for (i = 0; fds && i < POLLED; i++) {
+		fds[i].fd = load->fds[1];
+		fds[i].events = POLLPRI;
+	}
+	while (fds)
+		poll(fds, POLLED, -1);
+	return NULL;
+}
+
+/* A MAD each ms for that file. */
+static void *feed_polled(void *arg)
+{
+	struct load *load = arg;
+	struct umad_msg msg, got;
+	uint64_t tid = 0;
+
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_TEST2, 0);
+	for (;;) {
+		msg.mad.tid = htobe64(tid++);
+		msg_write(load->fds[0], &msg);
+		sleep_ms(1);
+		msg_read(load->fds[1], &got, 0);
+	}
+	return NULL;
+}
+
+/* Each MAD looks at all who wait for one, though it is for none of them. */
+int noise_polls(struct load *load)
+{
+	struct rlimit limit = { POLLED + 100, POLLED + 100 };
+	int ret = noise_client(load), fd;
+
+	if (ret < 0)
+		return ret;
+	fd = load_open(load, O_RDWR | O_NONBLOCK);
+	if (fd < 0)
+		return fd;
+	ret = umad_reg_server(fd, CLASS_VENDOR1, METHOD_TEST2);
+	if (ret < 0 || setrlimit(RLIMIT_NOFILE, &limit))
+		return ret < 0 ? ret : -errno;
+	side_start(&load->writers[1].call, poll_much, load);
+	sleep_ms(500);
+	return noise_on_thread(load, feed_polled);
 }

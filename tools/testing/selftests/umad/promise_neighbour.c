@@ -127,6 +127,11 @@ FIXTURE_VARIANT_ADD(beside, late) {
 	.name = "late", .noise = noise_late,
 };
 
+FIXTURE_VARIANT_ADD(beside, polls) {
+	.name = "polls", .noise = noise_polls,
+	.known = "whoever waits for a MAD is looked at in ib_core's receive work",
+};
+
 FIXTURE_VARIANT_ADD(beside, bulk) {
 	.name = "bulk", .noise = noise_bulk,
 	.known = "all segments of a message go before others: see promises.rst",
