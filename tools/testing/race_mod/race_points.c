@@ -42,7 +42,7 @@ static struct target targets[] = {
 	{ "mutex_unlock", "unlock", true },
 	{ "ib_umad:umad_active_ref_tryget", "enter" },
 	{ "ib_umad:umad_active_ref_put", "leave" },
-	{ "ib_umad:umad_active_ref_close", "close" },
+	{ "ib_umad:umad_active_ref_kill", "close" },
 	{ "ib_core:ib_post_send_mad", "post" },
 	{ "ib_core:ib_modify_mad", "modify" },
 	{ "ib_core:ib_free_send_mad", "free" },
