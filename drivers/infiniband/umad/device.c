@@ -171,19 +171,8 @@ static void copy_name(struct umad_port *port)
 	spin_unlock(&port->name_lock);
 }
 
-static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
+static void port_init(struct umad_port *port, struct ib_device *ib_dev, u32 port_num)
 {
-	struct umad_port *port;
-	int ret;
-
-	port = kzalloc(sizeof(*port), GFP_KERNEL);
-	if (!port)
-		return ERR_PTR(-ENOMEM);
-
-	ret = ida_alloc_max(&port_ida, UMAD_MAX_PORTS - 1, GFP_KERNEL);
-	if (ret < 0)
-		goto err_free;
-	port->index = ret;
 	port->ib_dev = ib_dev;
 	port->port_num = port_num;
 	port->dev_index = ib_dev->index;
@@ -199,8 +188,23 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	sema_init(&port->sm_sem, 1);
 	umad_rmpp_window_init(&port->rmpp_window);
 	umad_pace_init(&port->pace);
-
 	umad_rmpp_abort_init(port);
+}
+
+static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
+{
+	struct umad_port *port;
+	int ret;
+
+	port = kzalloc(sizeof(*port), GFP_KERNEL);
+	if (!port)
+		return ERR_PTR(-ENOMEM);
+
+	ret = ida_alloc_max(&port_ida, UMAD_MAX_PORTS - 1, GFP_KERNEL);
+	if (ret < 0)
+		goto err_free;
+	port->index = ret;
+	port_init(port, ib_dev, port_num);
 	ret = add_cdev(port, &port->dev, &port->cdev, umad_devt(port->index),
 		       "umad", &umad_fops);
 	if (ret)
