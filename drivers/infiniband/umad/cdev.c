@@ -128,7 +128,7 @@ void umad_file_shut(struct umad_file *file)
 
 /**
  * umad_file_shutdown() - take a file's agents, wake its waiters
- * @file: whose RDMA device is there; may be dead already
+ * @file: whose RDMA device is there; may be shut down already
  *
  * Called with an active reference to the port or under files_lock; an agent falls to one
  * caller only.

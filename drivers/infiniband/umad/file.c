@@ -44,7 +44,7 @@ bool umad_file_queue(struct umad_file *file, struct umad_rx_entry *entry,
 		     enum umad_stat stat)
 {
 	lockdep_assert_held(&file->lock);
-	/* The queue dies after the file is dead, so not while the lock is held. */
+	/* The queue is shut down after the file, so not while the lock is held. */
 	if (file->shutdown)
 		return false;
 	umad_stat_inc(&file->port->stats, stat);

@@ -93,7 +93,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_has_room);
  * @entry: consumed on success
  *
  * Context: process; does not sleep.
- * Return: false when the queue is dead, the caller keeps @entry.
+ * Return: false when the queue is shut down, the caller keeps @entry.
  */
 bool umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
@@ -119,7 +119,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_push);
  * The entry stays charged until umad_rxq_free().
  * Context: process; does not sleep.
  * Return: the entry, now the caller's, or NULL when there is none or the
- * queue is dead.
+ * queue is shut down.
  */
 struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q)
 {
@@ -144,7 +144,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_pop);
  *
  * Another reader may have gone to sleep on the queue that looked empty, and
  * is woken: in-tree it slept on beside a MAD that it could have had.
- * Context: process; may sleep when the queue has died.
+ * Context: process; may sleep when the queue is shut down.
  */
 void umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
@@ -182,7 +182,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_free);
 
 /**
  * umad_rxq_shutdown() - drop all entries, let none in any more, wake everybody
- * @q: the queue; may be dead already
+ * @q: the queue; may be shut down already
  *
  * Context: process; may sleep.
  */
@@ -209,7 +209,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_shutdown);
  * @q: the queue
  *
  * Context: process; does not sleep.
- * Return: true when there is an entry, or when the queue is dead.
+ * Return: true when there is an entry, or when the queue is shut down.
  */
 bool umad_rxq_is_ready(struct umad_rxq *q)
 {

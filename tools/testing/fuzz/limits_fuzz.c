@@ -101,7 +101,7 @@ bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 {
 	struct world *w = &world;
 
-	MUST(rx->peer && !rx->asked_for && !w->evicted);
+	MUST(rx->peer && !rx->solicited && !w->evicted);
 	MUST(w->now - rx->engine.progress_at >= NSEC_PER_SEC);
 	if (rx->agent->shutdown)
 		return false;
@@ -124,7 +124,7 @@ static void check_peer(struct world *w, struct umad_rmpp_peer *peer)
 		if (rx->peer != peer)
 			continue;
 		messages++;
-		if (!rx->asked_for) {
+		if (!rx->solicited) {
 			transfers++;
 			bytes += rx->charged;
 		}
@@ -192,7 +192,7 @@ static void check_file(struct world *w, struct umad_file *file)
 {
 	struct umad_rmpp_peer *most_transfers, *most_bytes, *peer;
 	unsigned int reassembling = 0, peers = 0, transfers = 0, first = 0;
-	u64 bytes = 0, most = 0, unasked = 0;
+	u64 bytes = 0, most = 0, unsolicited = 0;
 	u32 active = 0, granted = 0, i;
 	struct rb_node *node;
 
@@ -213,11 +213,11 @@ static void check_file(struct world *w, struct umad_file *file)
 		granted += peer->share.granted;
 		transfers = max(transfers, peer->transfers);
 		most = max(most, peer->bytes);
-		unasked += peer->bytes;
+		unsolicited += peer->bytes;
 	}
 	MUST(file->rmpp.share.active == active);
 	MUST(file->rmpp.share.granted == granted);
-	MUST(unasked <= bytes);
+	MUST(unsolicited <= bytes);
 	MUST(!peers == !reassembling);
 	if (!peers)
 		return;
@@ -326,7 +326,7 @@ static bool grow(struct world *w, struct umad_xfer_rx *rx, u32 bytes)
 	MUST(victim == w->evicted && victim != rx);
 	if (!may)
 		return false;
-	MUST(rx->asked_for || rx->peer->bytes <= peer_bytes);
+	MUST(rx->solicited || rx->peer->bytes <= peer_bytes);
 	MUST(file->rmpp.reassembly_bytes <= file_bytes);
 	MUST((u64)atomic64_read(&w->port.rmpp_reassembly_bytes) <= port_bytes ||
 	     has_share(file, port_bytes,
@@ -372,7 +372,7 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 		rx->key.from.lid = cpu_to_be16(shape / 2 % NODES);
 	if (shape & 0x80) {
 		rx->req = &w->requests[shape / 2 % REQUESTS];
-		rx->asked_for = !rx->req->answer_comes;
+		rx->solicited = !rx->req->answer_comes;
 	}
 	rx->peer = umad_rmpp_peer_get(agent->file, &rx->key);
 	if (!rx->peer)
@@ -391,13 +391,13 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	}
 	layout = rmpp_layout_of(IB_MGMT_CLASS_SUBN_ADM, 256);
 	rmpp_rx_init(&rx->engine, &layout, 1 << 20, 1, w->now);
-	rx->engine.asked_for = rx->asked_for;
+	rx->engine.solicited = rx->solicited;
 	umad_rmpp_count(rx);
 	if (whole) {
 		store_whole(w, rx);
 		return;
 	}
-	MUST(rx->asked_for || rx->peer->transfers <= peer_transfers);
+	MUST(rx->solicited || rx->peer->transfers <= peer_transfers);
 	MUST(agent->file->rmpp.reassembling <= file_transfers);
 	MUST((u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
 	     has_share(agent->file, port_transfers,

@@ -93,14 +93,14 @@ static struct world world;
 static void become_good(struct world *w)
 {
 	u64 give_up_after = w->tx.progress_at + w->tx.give_up_after;
-	bool lone = !w->rx.asked_for && w->rx.highest <= 1;
+	bool lone = !w->rx.solicited && w->rx.highest <= 1;
 	u64 idle = w->rx.progress_at + (lone ? LONE_MAX : IDLE_MAX);
 	u64 enough = w->now + 3 * w->tx.rto_max + NSEC_PER_SEC;
 
 	w->good = true;
 	w->must_arrive = w->tx.state == RMPP_TX_ACKED ||
 			 (w->tx.state == RMPP_TX_SENDING &&
-			  w->rx.state != RMPP_RX_DEAD &&
+			  w->rx.state != RMPP_RX_CLOSED &&
 			  give_up_after > enough && idle > enough);
 }
 
@@ -258,9 +258,9 @@ static void run_rx(struct world *w, enum rmpp_rx_verdict verdict)
 		MUST(!w->must_arrive || w->tx.state != RMPP_TX_SENDING);
 		send_control(w, TO_TX, IB_MGMT_RMPP_TYPE_ABORT, w->rx.status);
 		break;
-	case RMPP_RX_GONE:
+	case RMPP_RX_CLOSE:
 		MUST(w->arrived || w->tx.state == RMPP_TX_FAILED ||
-		     !(w->rx.asked_for || w->rx.highest > 1));
+		     !(w->rx.solicited || w->rx.highest > 1));
 		break;
 	default:
 		MUST(verdict == RMPP_RX_DROP);
@@ -374,7 +374,7 @@ static void set_up(struct world *w, const u8 *data, size_t size)
 	rmpp_tx_init(&w->tx, segs, 1, timeout, retries, w->now);
 	rmpp_rx_init(&w->rx, &w->layout, shape & 0x40 ? w->len : S32_MAX, 1,
 		     w->now);
-	w->rx.asked_for = shape & 0x01;
+	w->rx.solicited = shape & 0x01;
 }
 
 void fuzz_one(const u8 *data, size_t size)
@@ -389,7 +389,7 @@ void fuzz_one(const u8 *data, size_t size)
 			continue;
 		MUST(++w->steps < 20000 + 40 * w->tx.segs);
 	}
-	MUST(w->tx.state != RMPP_TX_SENDING && w->rx.state == RMPP_RX_DEAD);
+	MUST(w->tx.state != RMPP_TX_SENDING && w->rx.state == RMPP_RX_CLOSED);
 	MUST(!w->must_arrive || (w->arrived && w->tx.state == RMPP_TX_ACKED));
 	umad_pagebuf_free(w->body);
 }

@@ -62,13 +62,13 @@ static void check(struct model *m)
 	MUST(!rx->last || rx->highest <= rx->last);
 	MUST(rx->repwin >= 1 && rx->repwin <= S32_MAX);
 
-	if (before->state == RMPP_RX_DEAD)
+	if (before->state == RMPP_RX_CLOSED)
 		MUST(!memcmp(rx, before, sizeof(*rx)));
-	if (rx->state == RMPP_RX_DEAD)
+	if (rx->state == RMPP_RX_CLOSED)
 		MUST(deadline == U64_MAX);
 	else
 		MUST(deadline <= m->now + WAIT_MAX);
-	if (rx->state == RMPP_RX_REASSEMBLING && !rx->asked_for && rx->highest <= 1)
+	if (rx->state == RMPP_RX_REASSEMBLING && !rx->solicited && rx->highest <= 1)
 		MUST(deadline <= m->now + LONE_MAX);
 	if (rx->state == RMPP_RX_DONE) {
 		MUST(rx->last && m->first_missing == rx->last + 1);
@@ -94,17 +94,17 @@ static void check_verdict(struct model *m, enum rmpp_rx_verdict verdict)
 		MUST(was == RMPP_RX_REASSEMBLING && m->rx.state == was);
 		break;
 	case RMPP_RX_ACK:
-		MUST(was != RMPP_RX_DEAD && m->rx.state != RMPP_RX_DEAD);
+		MUST(was != RMPP_RX_CLOSED && m->rx.state != RMPP_RX_CLOSED);
 		break;
 	case RMPP_RX_ABORT:
 	case RMPP_RX_STOP:
-		MUST(was == RMPP_RX_REASSEMBLING && m->rx.state == RMPP_RX_DEAD);
+		MUST(was == RMPP_RX_REASSEMBLING && m->rx.state == RMPP_RX_CLOSED);
 		MUST(m->rx.status);
 		MUST((m->rx.status == IB_MGMT_RMPP_STATUS_RESX) ==
 		     (verdict == RMPP_RX_STOP));
 		break;
-	case RMPP_RX_GONE:
-		MUST(was != RMPP_RX_DEAD && m->rx.state == RMPP_RX_DEAD);
+	case RMPP_RX_CLOSE:
+		MUST(was != RMPP_RX_CLOSED && m->rx.state == RMPP_RX_CLOSED);
 		break;
 	}
 }
@@ -114,7 +114,7 @@ static void send_ack(struct model *m, struct input *in)
 	u8 window = take(in);
 	struct rmpp_packet ack;
 
-	if (m->rx.state == RMPP_RX_DEAD)
+	if (m->rx.state == RMPP_RX_CLOSED)
 		return;
 	rmpp_rx_format_ack(&m->rx, window & 1 ? window : window * 16, &ack);
 	MUST(ack.version == IB_MGMT_RMPP_VERSION);
@@ -268,7 +268,7 @@ static void receive(struct model *m, struct input *in)
 	/* These are never answered. */
 	if (packet.type == IB_MGMT_RMPP_TYPE_STOP ||
 	    packet.type == IB_MGMT_RMPP_TYPE_ABORT)
-		MUST(verdict == RMPP_RX_GONE || verdict == RMPP_RX_DROP);
+		MUST(verdict == RMPP_RX_CLOSE || verdict == RMPP_RX_DROP);
 	if (packet.type == IB_MGMT_RMPP_TYPE_ACK &&
 	    packet.version == IB_MGMT_RMPP_VERSION)
 		MUST(verdict == RMPP_RX_DROP);
@@ -330,12 +330,12 @@ static void go_well(struct model *m, u32 segs, u32 window)
 /* Left alone, each receiver ends, and its deadlines lead there. */
 static void leave_alone(struct model *m)
 {
-	bool lone = m->rx.state == RMPP_RX_REASSEMBLING && !m->rx.asked_for &&
+	bool lone = m->rx.state == RMPP_RX_REASSEMBLING && !m->rx.solicited &&
 		    m->rx.highest <= 1;
 	u64 deadline, start = m->now;
 	u32 steps = 0;
 
-	while (m->rx.state != RMPP_RX_DEAD) {
+	while (m->rx.state != RMPP_RX_CLOSED) {
 		deadline = rmpp_rx_deadline(&m->rx);
 		MUST(++steps < 100);
 		m->now = max(m->now, deadline);
@@ -361,7 +361,7 @@ void fuzz_one(const u8 *data, size_t size)
 	m->now = take(&in) ? 0 : NSEC_PER_SEC;
 	rmpp_rx_init(&m->rx, &layout, m->max_bytes,
 		     byte & 0x20 ? take32(&in) : 1, m->now);
-	m->rx.asked_for = byte & 0x10;
+	m->rx.solicited = byte & 0x10;
 	m->before = m->rx;
 	check(m);
 
@@ -373,7 +373,7 @@ void fuzz_one(const u8 *data, size_t size)
 			timer(m);
 			break;
 		case 1:
-			if (m->rx.state == RMPP_RX_DEAD)
+			if (m->rx.state == RMPP_RX_CLOSED)
 				return;
 			m->now = max(m->now, rmpp_rx_deadline(&m->rx));
 			timer(m);

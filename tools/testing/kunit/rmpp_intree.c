@@ -84,7 +84,7 @@ enum rmpp_rx_verdict intree_rx_receive(struct intree_rx *rx,
 				       const struct rmpp_packet *packet,
 				       const u32 *stored)
 {
-	if (rx->state == RMPP_RX_DEAD ||
+	if (rx->state == RMPP_RX_CLOSED ||
 	    packet->type != IB_MGMT_RMPP_TYPE_DATA ||
 	    (!rx->started && packet->seg != 1) ||
 	    packet->seg > rx->window_last)
@@ -123,11 +123,11 @@ enum rmpp_rx_verdict intree_rx_timer(struct intree_rx *rx, u64 now)
 {
 	bool done = rx->state == RMPP_RX_DONE;
 
-	if (rx->state == RMPP_RX_DEAD || now < rx->until)
+	if (rx->state == RMPP_RX_CLOSED || now < rx->until)
 		return RMPP_RX_DROP;
-	rx->state = RMPP_RX_DEAD;
+	rx->state = RMPP_RX_CLOSED;
 	rx->until = U64_MAX;
-	return done ? RMPP_RX_GONE : RMPP_RX_ABORT;
+	return done ? RMPP_RX_CLOSE : RMPP_RX_ABORT;
 }
 
 struct rmpp_packet intree_rx_ack(struct intree_rx *rx)

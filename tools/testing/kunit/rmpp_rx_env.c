@@ -46,7 +46,7 @@ void expect_dead(struct kunit *test, u8 status)
 {
 	struct rx_env *env = test->priv;
 
-	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_DEAD);
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_CLOSED);
 	KUNIT_EXPECT_EQ(test, (int)env->rx.status, (int)status);
 	KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx), U64_MAX);
 	EXPECT_VERDICT(test, give(env, segment(1)), RMPP_RX_DROP);

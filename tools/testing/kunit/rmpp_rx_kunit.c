@@ -395,9 +395,9 @@ static void lone_first_segment(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->now, begin + 100 * MS);
 	/* Again, as its sender has not seen our answer: that is no progress. */
 	EXPECT_VERDICT(test, give(env, segment(1)), RMPP_RX_ACK);
-	EXPECT_VERDICT(test, expire(env), RMPP_RX_GONE);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_CLOSE);
 	KUNIT_EXPECT_EQ(test, env->now, begin + 6000 * MS);
-	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_DEAD);
+	KUNIT_EXPECT_EQ(test, (int)env->rx.state, (int)RMPP_RX_CLOSED);
 }
 
 static void second_segment_ends_that(struct kunit *test)
@@ -426,7 +426,7 @@ static void lone_segment_of_a_response(struct kunit *test)
 	u64 begin = env->now;
 	u32 count = 0;
 
-	env->rx.asked_for = true;
+	env->rx.solicited = true;
 	give_up_to(env, 1);
 	while (expire(env) == RMPP_RX_ACK)
 		count++;
@@ -441,7 +441,7 @@ static void no_ack_repeat_before_the_first(struct kunit *test)
 
 	rmpp_rx_init(&env->rx, &rmpp_layout_sa, MAX_BYTES, 10, env->now);
 	EXPECT_VERDICT(test, expire(env), RMPP_RX_DROP);
-	EXPECT_VERDICT(test, expire(env), RMPP_RX_GONE);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_CLOSE);
 }
 
 /* What our turn-around ACK allowed may come at once. */
@@ -476,7 +476,7 @@ static void restored(struct kunit *test)
 	EXPECT_ACK(test, give(env, segment(5)), 5, 69);
 	EXPECT_ACK(test, give(env, segment(1)), 5, 69);
 	KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx), env->now + LINGER);
-	EXPECT_VERDICT(test, expire(env), RMPP_RX_GONE);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_CLOSE);
 }
 
 static void lingers(struct kunit *test)
@@ -491,7 +491,7 @@ static void lingers(struct kunit *test)
 			       RMPP_RX_DROP);
 		EXPECT_ACK(test, give(env, segment(100 - i)), 100, 164);
 	}
-	EXPECT_VERDICT(test, expire(env), RMPP_RX_GONE);
+	EXPECT_VERDICT(test, expire(env), RMPP_RX_CLOSE);
 	expect_dead(test, 0);
 }
 

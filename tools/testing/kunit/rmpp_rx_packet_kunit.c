@@ -56,10 +56,10 @@ static const struct violation violations[] = {
 	  IB_MGMT_RMPP_STATUS_BADT },
 	{ "ACK", P(1, ACK, 0, 0, 3, 64), RMPP_RX_DROP },
 	{ "ACK of the turn-around", P(1, ACK, 0, 0, 0, 64), RMPP_RX_DROP },
-	{ "STOP", P(1, STOP, 0, 1, 0, 0), RMPP_RX_GONE, 1 },
-	{ "STOP, version", P(7, STOP, 0, 1, 0, 0), RMPP_RX_GONE, 1 },
-	{ "ABORT", P(1, ABORT, 0, 127, 0, 0), RMPP_RX_GONE, 127 },
-	{ "ABORT, odd status", P(1, ABORT, 0, 3, 0, 0), RMPP_RX_GONE, 3 },
+	{ "STOP", P(1, STOP, 0, 1, 0, 0), RMPP_RX_CLOSE, 1 },
+	{ "STOP, version", P(7, STOP, 0, 1, 0, 0), RMPP_RX_CLOSE, 1 },
+	{ "ABORT", P(1, ABORT, 0, 127, 0, 0), RMPP_RX_CLOSE, 127 },
+	{ "ABORT, odd status", P(1, ABORT, 0, 3, 0, 0), RMPP_RX_CLOSE, 3 },
 };
 
 static void violation_name(const struct violation *violation, char *name)
@@ -109,7 +109,7 @@ static void packet_when_done(struct kunit *test)
 	case STOP:
 	case ABORT:
 		EXPECT_VERDICT(test, give(env, violation->packet),
-			       RMPP_RX_GONE);
+			       RMPP_RX_CLOSE);
 		expect_dead(test, violation->status);
 		return;
 	default:

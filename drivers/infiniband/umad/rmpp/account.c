@@ -54,9 +54,9 @@ void umad_rmpp_count(struct umad_xfer_rx *rx)
 		file_activate(file);
 	atomic_inc(&file->user->reassembling);
 	atomic_inc(&file->port->rmpp_reassembling);
-	if (rx->asked_for)
+	if (rx->solicited)
 		rx->req->answer_comes = true;
-	if (!rx->asked_for)
+	if (!rx->solicited)
 		umad_rmpp_peer_add(file, rx);
 }
 
@@ -78,7 +78,7 @@ void umad_rmpp_charge(struct umad_xfer_rx *rx, size_t bytes)
 	file->rmpp.reassembly_bytes += bytes;
 	atomic64_add(bytes, &file->user->reassembly_bytes);
 	atomic64_add(bytes, &file->port->rmpp_reassembly_bytes);
-	if (!rx->asked_for)
+	if (!rx->solicited)
 		umad_rmpp_peer_charge(file, rx->peer, bytes);
 }
 
@@ -100,7 +100,7 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 	file->rmpp.reassembly_bytes -= rx->charged;
 	atomic64_sub(rx->charged, &file->user->reassembly_bytes);
 	atomic64_sub(rx->charged, &file->port->rmpp_reassembly_bytes);
-	if (rx->asked_for)
+	if (rx->solicited)
 		rx->req->answer_comes = false;
 	else
 		umad_rmpp_peer_remove(file, rx);

@@ -48,12 +48,12 @@ MODULE_PARM_DESC(rmpp_port_transfers,
 static unsigned long rmpp_peer_bytes = 256UL << 20;
 module_param(rmpp_peer_bytes, ulong, 0644);
 MODULE_PARM_DESC(rmpp_peer_bytes,
-		 "Bytes of RMPP messages that one peer sends to one file unasked (default: 256 MiB)");
+		 "Bytes of RMPP messages that one peer sends to one file unsolicited (default: 256 MiB)");
 
 static unsigned int rmpp_peer_transfers = 256;
 module_param(rmpp_peer_transfers, uint, 0644);
 MODULE_PARM_DESC(rmpp_peer_transfers,
-		 "RMPP messages that one peer sends to one file unasked (default: 256)");
+		 "RMPP messages that one peer sends to one file unsolicited (default: 256)");
 
 /* A message is not evicted before it has been idle for so long. */
 #define IDLE_EVICT	NSEC_PER_SEC
@@ -117,7 +117,7 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
 	u64 port_bytes = atomic64_read(&file->port->rmpp_reassembly_bytes);
 	u64 limit = READ_ONCE(rmpp_port_bytes);
 
-	if (!rx->asked_for && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
+	if (!rx->solicited && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
 		return LACK_PEER;
 	if (file->rmpp.reassembly_bytes > READ_ONCE(rmpp_file_bytes))
 		return LACK_BYTES;
@@ -137,7 +137,7 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 	/* It is complete before another can begin: first segments alone do not keep it out. */
 	if (whole)
 		return lack_of_bytes(rx);
-	if (!rx->asked_for &&
+	if (!rx->solicited &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;
 	if (file->rmpp.reassembling >= READ_ONCE(rmpp_file_transfers))

@@ -85,8 +85,8 @@ struct umad_request *umad_rmpp_find_outstanding(struct umad_agent *agent,
  * @from: the message's
  *
  * Context: process, &umad_file.lock held; does not sleep.
- * Return: the request, no reference is taken; NULL: nobody's, and a message that
- * nobody asked for is not begun.
+ * Return: the request, no reference is taken; NULL: nobody's, and an
+ * unsolicited message is not begun.
  */
 struct umad_request *umad_rmpp_find_request(struct umad_agent *agent,
 					    const struct umad_rmpp_key *from)

@@ -129,7 +129,7 @@ void umad_rmpp_peer_put(struct umad_file *file, struct umad_rmpp_peer *peer)
 }
 
 /**
- * umad_rmpp_peer_add() - a message begins that nobody asked for
+ * umad_rmpp_peer_add() - an unsolicited message begins
  * @file: that it is for
  * @rx: with its peer
  *

@@ -20,7 +20,7 @@ struct umad_xfer_rx;
  * @by_bytes: in &umad_rmpp.by_bytes
  * @messages: of its being reassembled, or waiting for its address; it is gone with the
  *	last
- * @transfers: of them those that nobody asked for
+ * @transfers: of them the unsolicited ones
  * @bytes: memory that those take
  * @idle: those, the one idle for longest first, &umad_xfer_rx.peer_node
  * @unresolved: messages that wait for its address, &umad_xfer_rx.addr_node

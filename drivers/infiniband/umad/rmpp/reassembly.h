@@ -35,7 +35,7 @@ struct umad_rmpp_rx_entry {
  * @linger_node: in &umad_rmpp.lingering when complete
  * @req: the request that it answers, with a reference, until it is complete; or
  *	NULL. Protected by &umad_file.lock
- * @asked_for: by that request, which no other message answers meanwhile: the bounds
+ * @solicited: by that request, which no other message answers meanwhile: the bounds
  *	of a peer are not for it; protected by &umad_file.lock
  * @was_asked: it has answered a request; protected by &umad_file.lock
  * @ah: to the sender; NULL until @work has made it; protected by &umad_file.lock
@@ -59,7 +59,7 @@ struct umad_rmpp_rx_entry {
  * @charged: bytes of it that count as being reassembled; protected by &umad_file.lock
  * @peer: who sends it, while it is in the table and not complete; else NULL;
  *	protected by &umad_file.lock
- * @peer_node: in &umad_rmpp_peer.idle, if nobody asked for it; protected by
+ * @peer_node: in &umad_rmpp_peer.idle, if unsolicited; protected by
  *	&umad_file.lock
  * @window_node: in &umad_rmpp_window.active; protected by &umad_rmpp_window.lock,
  *	as those below
@@ -77,7 +77,7 @@ struct umad_xfer_rx {
 	struct list_head agent_node;
 	struct list_head linger_node;
 	struct umad_request *req;
-	bool asked_for;
+	bool solicited;
 	bool was_asked;
 	struct umad_ah *ah;
 	struct list_head addr_node;

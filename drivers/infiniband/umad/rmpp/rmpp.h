@@ -43,8 +43,8 @@ struct umad_rmpp_memos {
  * struct umad_rmpp - what a file has of RMPP, protected by &umad_file.lock
  * @receivers: struct umad_xfer_rx by key
  * @peers: struct umad_rmpp_peer, who sends the messages that are being reassembled
- * @by_transfers: the same, who has begun most of them unasked first
- * @by_bytes: the same, whose unasked ones take most memory first
+ * @by_transfers: the same, who has begun most unsolicited ones first
+ * @by_bytes: the same, whose unsolicited ones take most memory first
  * @unresolved: those of the peers whose address is waited for, in turn
  * @resolving: works of messages under way, each for an address
  * @rejects: answers under way to packets that belong to no message; no lock

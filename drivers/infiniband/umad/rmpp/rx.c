@@ -94,7 +94,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_restore);
 static enum rmpp_rx_verdict rx_terminate(struct rmpp_rx *rx,
 					 enum rmpp_rx_verdict verdict, u8 status)
 {
-	rx->state = RMPP_RX_DEAD;
+	rx->state = RMPP_RX_CLOSED;
 	rx->status = status;
 	return verdict;
 }
@@ -166,7 +166,7 @@ static enum rmpp_rx_verdict receive_done(struct rmpp_rx *rx,
 		return RMPP_RX_DROP;
 	case IB_MGMT_RMPP_TYPE_STOP:
 	case IB_MGMT_RMPP_TYPE_ABORT:
-		return rx_terminate(rx, RMPP_RX_GONE, packet->status);
+		return rx_terminate(rx, RMPP_RX_CLOSE, packet->status);
 	default:
 		return RMPP_RX_DROP;
 	}
@@ -188,7 +188,7 @@ enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
 		     packet->type == IB_MGMT_RMPP_TYPE_ABORT;
 
 	switch (rx->state) {
-	case RMPP_RX_DEAD:
+	case RMPP_RX_CLOSED:
 		return RMPP_RX_DROP;
 	case RMPP_RX_DONE:
 		return receive_done(rx, packet, now);
@@ -196,7 +196,7 @@ enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
 		break;
 	}
 	if (ended)
-		return rx_terminate(rx, RMPP_RX_GONE, packet->status);
+		return rx_terminate(rx, RMPP_RX_CLOSE, packet->status);
 	if (packet->version != IB_MGMT_RMPP_VERSION)
 		return rx_terminate(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_UNV);
 	switch (packet->type) {
@@ -318,10 +318,10 @@ enum rmpp_rx_verdict rmpp_rx_cancel(struct rmpp_rx *rx, u8 status)
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_cancel);
 
-/* Nothing but segment 1 has come, and nobody asked for it. */
+/* Unsolicited, and nothing but segment 1 has come. */
 static bool is_lone(const struct rmpp_rx *rx)
 {
-	return !rx->asked_for && rx->highest <= 1;
+	return !rx->solicited && rx->highest <= 1;
 }
 
 static u64 idle_max(const struct rmpp_rx *rx)
@@ -336,7 +336,7 @@ static u64 idle_max(const struct rmpp_rx *rx)
 static bool may_repeat_ack(const struct rmpp_rx *rx)
 {
 	return rx->ack_repeats < ACK_REPEATS &&
-	       (rx->asked_for || rx->all_ack_repeats < rx->expected - 1);
+	       (rx->solicited || rx->all_ack_repeats < rx->expected - 1);
 }
 
 /**
@@ -346,23 +346,23 @@ static bool may_repeat_ack(const struct rmpp_rx *rx)
  *
  * Context: any.
  * Return: RMPP_RX_DROP for nothing, RMPP_RX_ACK to repeat the last one,
- * RMPP_RX_ABORT for a silent sender, RMPP_RX_GONE when a complete message has
+ * RMPP_RX_ABORT for a silent sender, RMPP_RX_CLOSE when a complete message has
  * lingered long enough, or of one nothing but segment 1 has come.
  */
 enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 {
 	switch (rx->state) {
-	case RMPP_RX_DEAD:
+	case RMPP_RX_CLOSED:
 		return RMPP_RX_DROP;
 	case RMPP_RX_DONE:
 		if (now - rx->progress_at < LINGER)
 			return RMPP_RX_DROP;
-		return rx_terminate(rx, RMPP_RX_GONE, 0);
+		return rx_terminate(rx, RMPP_RX_CLOSE, 0);
 	case RMPP_RX_REASSEMBLING:
 		break;
 	}
 	if (now - rx->progress_at >= idle_max(rx))
-		return rx_terminate(rx, is_lone(rx) ? RMPP_RX_GONE : RMPP_RX_ABORT,
+		return rx_terminate(rx, is_lone(rx) ? RMPP_RX_CLOSE : RMPP_RX_ABORT,
 				    IB_MGMT_RMPP_STATUS_T2L);
 	if (now < rx->ack_repeat_at)
 		return RMPP_RX_DROP;
@@ -388,7 +388,7 @@ u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 		return min(rx->progress_at + idle_max(rx), rx->ack_repeat_at);
 	case RMPP_RX_DONE:
 		return rx->progress_at + LINGER;
-	case RMPP_RX_DEAD:
+	case RMPP_RX_CLOSED:
 		break;
 	}
 	return U64_MAX;

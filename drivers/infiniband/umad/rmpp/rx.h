@@ -26,12 +26,12 @@
  * enum rmpp_rx_state - where a receiver stands
  * @RMPP_RX_REASSEMBLING: segments are missing
  * @RMPP_RX_DONE: the message is complete; lingers to answer what is repeated
- * @RMPP_RX_DEAD: nothing more is to be done or answered
+ * @RMPP_RX_CLOSED: nothing more is to be done or answered
  */
 enum rmpp_rx_state {
 	RMPP_RX_REASSEMBLING,
 	RMPP_RX_DONE,
-	RMPP_RX_DEAD,
+	RMPP_RX_CLOSED,
 };
 
 /**
@@ -39,9 +39,9 @@ enum rmpp_rx_state {
  * @RMPP_RX_DROP: nothing
  * @RMPP_RX_STORE: store the segment, then call rmpp_rx_stored()
  * @RMPP_RX_ACK: send the ACK that rmpp_rx_format_ack() makes
- * @RMPP_RX_ABORT: send ABORT with @status, the message is dead
- * @RMPP_RX_STOP: send STOP with @status, the message is dead
- * @RMPP_RX_GONE: send nothing, the message is dead: the sender has ended it, or
+ * @RMPP_RX_ABORT: send ABORT with @status, the message is closed
+ * @RMPP_RX_STOP: send STOP with @status, the message is closed
+ * @RMPP_RX_CLOSE: send nothing, the message is closed: the sender has ended it, or
  *	it has lingered long enough
  */
 enum rmpp_rx_verdict {
@@ -50,7 +50,7 @@ enum rmpp_rx_verdict {
 	RMPP_RX_ACK,
 	RMPP_RX_ABORT,
 	RMPP_RX_STOP,
-	RMPP_RX_GONE,
+	RMPP_RX_CLOSE,
 };
 
 /**
@@ -75,7 +75,7 @@ enum rmpp_rx_verdict {
  * @ack_repeat: how long the wait for that is, this time
  * @ack_repeats: how often it was repeated since a segment was stored
  * @all_ack_repeats: the same, since the message began
- * @asked_for: it answers a request of ours: set by the owner when it begins. Else
+ * @solicited: it answers a request of ours: set by the owner when it begins. Else
  *	one segment alone is worth little: anybody can send that
  * @dropped: segments that came for nothing: twice, or out of the window
  * @have: by segment modulo its size: stored, from @expected on
@@ -101,7 +101,7 @@ struct rmpp_rx {
 	u64 ack_repeat;
 	u32 ack_repeats;
 	u32 all_ack_repeats;
-	bool asked_for;
+	bool solicited;
 	u32 dropped;
 	DECLARE_BITMAP(have, RMPP_RX_WINDOW_MAX);
 };

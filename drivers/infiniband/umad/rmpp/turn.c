@@ -57,8 +57,8 @@ static bool next_is_due(struct umad_request *req)
 	return true;
 }
 
-static void turn_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
-		       bool waited)
+static void turn_around_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
+			      bool waited)
 {
 	struct umad_request *req = umad_post_owner(buf);
 	struct umad_file *file = req->file;
@@ -81,12 +81,12 @@ static void turn_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 
 static void turn_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
-	turn_ended(buf, status, false);
+	turn_around_ended(buf, status, false);
 }
 
 static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
-	turn_ended(buf, status, true);
+	turn_around_ended(buf, status, true);
 }
 
 static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)

@@ -84,7 +84,7 @@ static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 	txn = &rx->req->txn;
 	if (txn->state != UMAD_TXN_WAIT)
 		return false;
-	if (!rx->asked_for || txn->timeout == UMAD_TIMEOUT_INFINITE)
+	if (!rx->solicited || txn->timeout == UMAD_TIMEOUT_INFINITE)
 		return true;
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
 	umad_txn_put_off(&file->txns, txn, now, wait);
@@ -150,11 +150,11 @@ static enum rmpp_rx_verdict cancel_late(struct umad_xfer_rx *rx)
 static enum rmpp_rx_verdict segment_drop(struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
-	if (rx->engine.highest || rx->asked_for)
+	if (rx->engine.highest || rx->solicited)
 		return RMPP_RX_DROP;
 	/* That may be one of a single segment, which the bounds have no place for. */
 	rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_RESX);
-	return RMPP_RX_GONE;
+	return RMPP_RX_CLOSE;
 }
 
 static enum rmpp_rx_verdict segment_accept(struct umad_xfer_rx *rx, struct rx_segment *seg)
@@ -220,7 +220,7 @@ static void clean_up(struct umad_xfer_rx *rx, struct rx_segment *seg)
 static void keep_silent(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 {
 	lockdep_assert_held(&rx->agent->file->lock);
-	if (verdict == RMPP_RX_GONE)
+	if (verdict == RMPP_RX_CLOSE)
 		WRITE_ONCE(rx->silent, true);
 }
 
@@ -234,7 +234,7 @@ static u64 deadline_of(const struct umad_xfer_rx *rx)
 	return min(deadline, ktime_get_ns() + REQUEST_LOOK);
 }
 
-/* Do what the engine says, set its timer, and let it go if it is dead. Releases the lock. */
+/* Do what the engine says, set its timer, and drop it if it is closed. Releases the lock. */
 static void verdict_apply(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 	__releases(&rx->agent->file->lock)
 {
@@ -247,13 +247,13 @@ static void verdict_apply(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 	    verdict == RMPP_RX_STOP)
 		answer = umad_xfer_rx_prepare(rx, &packet);
 	/* While no other message of this key can begin: its sender would take it for his. */
-	if (answer && rx->engine.state == RMPP_RX_DEAD) {
+	if (answer && rx->engine.state == RMPP_RX_CLOSED) {
 		umad_request_unlock(file);
 		umad_xfer_rx_post(rx, &packet);
 		spin_lock(&file->lock);
 		answer = false;
 	}
-	if (rx->listed && rx->engine.state == RMPP_RX_DEAD) {
+	if (rx->listed && rx->engine.state == RMPP_RX_CLOSED) {
 		if (list_empty(&rx->linger_node))
 			umad_xfer_rx_failed(rx, verdict == RMPP_RX_STOP);
 		unlisted = umad_xfer_rx_remove(rx);

@@ -91,11 +91,11 @@ static void rx_setup(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
 	u32 window = 1;
 
 	layout = rmpp_layout_of(mad->mgmt_class, rwc->mad_seg_size);
-	if (rx->asked_for && req->rmpp)
+	if (rx->solicited && req->rmpp)
 		window = req->rmpp->response_window;
 	rmpp_rx_init(&rx->engine, &layout, umad_rmpp_max_message(), window,
 		     ktime_get_ns());
-	rx->engine.asked_for = rx->asked_for;
+	rx->engine.solicited = rx->solicited;
 	if (rx->entry)
 		memcpy(rx->entry->head, mad, layout.hdr);
 	memcpy(rx->head, mad, layout.hdr);
@@ -133,8 +133,8 @@ static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 		if (!rx->req)
 			goto out;
 		umad_request_get(rx->req);
-		/* A second one at a time is as if nobody had asked for it. */
-		rx->asked_for = !rx->req->answer_comes;
+		/* A second one at a time is unsolicited. */
+		rx->solicited = !rx->req->answer_comes;
 		/* Its address has been resolved: RoCE's has to be the sender's. */
 		if (rdma_protocol_roce(file->port->ib_dev,
 				       file->port->port_num)) {
@@ -234,7 +234,7 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 			umad_xfer_tx_answered(rx->req);
 		return rx;
 	}
-	if (rx->asked_for && ret != -ESHUTDOWN && ret != -ENOMEM)
+	if (rx->solicited && ret != -ESHUTDOWN && ret != -ENOMEM)
 		refuse_response(rx->req);
 	umad_xfer_rx_put(rx);
 	if (ret == -ENOMEM) {

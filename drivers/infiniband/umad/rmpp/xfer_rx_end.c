@@ -111,7 +111,7 @@ void umad_xfer_rx_put_lingering(struct umad_xfer_rx *rx)
 
 static void format_answer(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
 {
-	if (rx->engine.state != RMPP_RX_DEAD) {
+	if (rx->engine.state != RMPP_RX_CLOSED) {
 		umad_rmpp_window_ack(rx, packet, ktime_get_ns());
 		return;
 	}
@@ -134,7 +134,7 @@ static bool may_answer(struct umad_xfer_rx *rx)
 		return false;
 	}
 	/* STOP or ABORT comes once, and is the last. */
-	if (rx->engine.state == RMPP_RX_DEAD)
+	if (rx->engine.state == RMPP_RX_CLOSED)
 		return true;
 	if (rx->acks_posted >= ACKS_POSTED_MAX) {
 		rx->ack_due = true;
@@ -180,7 +180,7 @@ static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	spin_lock(&file->lock);
 	rx->acks_posted--;
 	again = rx->ack_due && !rx->agent->shutdown &&
-		rx->engine.state != RMPP_RX_DEAD;
+		rx->engine.state != RMPP_RX_CLOSED;
 	rx->ack_due = false;
 	again = again && umad_xfer_rx_prepare(rx, &packet);
 	spin_unlock(&file->lock);
@@ -290,13 +290,13 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_RX_FAILED);
-	if (rx->asked_for)
+	if (rx->solicited)
 		umad_rmpp_fail_infinite(rx->req, rx->engine.status);
 }
 
 /**
  * umad_xfer_rx_evict() - end a message to make room for another
- * @rx: being reassembled, in the table, and nobody asked for it
+ * @rx: unsolicited, being reassembled, in the table
  *
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true, and umad_xfer_rx_stop_evicted() has to follow, without the lock; false
