@@ -10,7 +10,7 @@
  * request, answered with SIZE bytes, so the in-tree sender and the module's
  * receiver. From before write() to after read(); LIMIT seconds are waited.
  */
-#include "rmpp_far.h"
+#include "rmpp_remote.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -24,27 +24,27 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool good_sum(struct far *f, uint32_t size)
+static bool good_sum(struct remote *f, uint32_t size)
 {
 	const uint8_t *mad = rmpp_mad_bytes(&f->got);
 	uint32_t len, hash;
 
 	if (f->got.mad_len != 40 + sizeof(f->state))
 		return false;
-	memcpy(&len, mad + 40 + offsetof(struct far_state, len), 4);
-	memcpy(&hash, mad + 40 + offsetof(struct far_state, hash), 4);
+	memcpy(&len, mad + 40 + offsetof(struct remote_state, len), 4);
+	memcpy(&hash, mad + 40 + offsetof(struct remote_state, hash), 4);
 	return be32toh(len) == size &&
-	       be32toh(hash) == far_hash(rmpp_mad_bytes(&f->msg) + 40, size);
+	       be32toh(hash) == remote_hash(rmpp_mad_bytes(&f->msg) + 40, size);
 }
 
 /* Seconds, or less than 0. */
-static double exchange(struct far *f, bool there, uint32_t size, int limit_ms)
+static double exchange(struct remote *f, bool there, uint32_t size, int limit_ms)
 {
 	uint64_t begin = now_us();
 	int ret;
 
-	ret = there ? far_request(f, OP_SUM, 0, 0, size, limit_ms) :
-	      far_request(f, OP_GENERATE, size, f->tid, FAR_WORDS, limit_ms);
+	ret = there ? remote_request(f, OP_SUM, 0, 0, size, limit_ms) :
+	      remote_request(f, OP_GENERATE, size, f->tid, REMOTE_WORDS, limit_ms);
 	/* An in-tree receiver may have what it sent to the last one. */
 	while (ret >= 0) {
 		ret = rmpp_msg_read(f->fd, &f->got, HDR_NEW, limit_ms + 1000);
@@ -65,7 +65,7 @@ static double exchange(struct far *f, bool there, uint32_t size, int limit_ms)
 int main(int argc, char **argv)
 {
 	double took[MANY_MAX], seconds, sum = 0;
-	struct far f = { 0 };
+	struct remote f = { 0 };
 	int count, done = 0, i;
 	uint32_t size;
 
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	count = atoi(argv[4]);
 	setenv("UMAD_IBDEV", "rxe0", 1);
 	setenv("UMAD_PEER", "rxe1", 1);
-	if (far_open(&f)) {
+	if (remote_open(&f)) {
 		fprintf(stderr, "bench_peer: no peer\n");
 		return 1;
 	}

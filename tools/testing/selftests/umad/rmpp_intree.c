@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * With ib_core's own RMPP as the peer, in both roles: an agent in this kernel
- * (ib_umad_peer.ko), or the in-tree ib_umad of another host. See rmpp_far.h.
+ * (ib_umad_peer.ko), or the in-tree ib_umad of another host. See rmpp_remote.h.
  */
 #include "kselftest_harness.h"
-#include "rmpp_far.h"
+#include "rmpp_remote.h"
 
 #include <stdio.h>
 
 #define SEG		216
 
 FIXTURE(intree) {
-	struct far f;
+	struct remote f;
 };
 
 FIXTURE_SETUP(intree)
 {
-	ASSERT_EQ(0, far_open(&self->f)) {
+	ASSERT_EQ(0, remote_open(&self->f)) {
 		TH_LOG("is the peer there?");
 	}
 }
 
 FIXTURE_TEARDOWN(intree)
 {
-	far_close(&self->f);
+	remote_close(&self->f);
 }
 
 static const uint32_t lens[] = {
@@ -38,9 +38,9 @@ static void to_intree(struct __test_metadata *_metadata, FIXTURE_DATA(intree) *s
 {
 	uint32_t received = self->f.state.received, want;
 
-	ASSERT_LT(0, far_request(&self->f, OP_SINK, 0, 0, len, 0));
-	want = far_hash(rmpp_mad_bytes(&self->f.msg) + 40, len);
-	ASSERT_EQ(0, far_wait_received(&self->f, received, 60000));
+	ASSERT_LT(0, remote_request(&self->f, OP_SINK, 0, 0, len, 0));
+	want = remote_hash(rmpp_mad_bytes(&self->f.msg) + 40, len);
+	ASSERT_EQ(0, remote_wait_received(&self->f, received, 60000));
 	EXPECT_EQ(received + 1, self->f.state.received);
 	EXPECT_EQ(len, self->f.state.len);
 	EXPECT_EQ(want, self->f.state.hash);
@@ -70,7 +70,7 @@ TEST_F_TIMEOUT(intree, receives_16_mib_from_us, 120)
 static void from_intree(struct __test_metadata *_metadata, FIXTURE_DATA(intree) *self,
 			uint32_t len, unsigned int timeout_ms)
 {
-	ASSERT_LT(0, far_request(&self->f, OP_GENERATE, len, len, 12, timeout_ms));
+	ASSERT_LT(0, remote_request(&self->f, OP_GENERATE, len, len, 12, timeout_ms));
 	ASSERT_LT(0, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW, 300000));
 	EXPECT_TRUE(rmpp_msg_has(&self->f.got, len, len)) {
 		TH_LOG("%u bytes: status %u, reason %u %u, %zu bytes", len,
@@ -91,7 +91,7 @@ TEST_F_TIMEOUT(intree, answers_us, 120)
 	from_intree(_metadata, self, 1, 3000);
 	for (i = 0; i < ARRAY_SIZE(lens); i++)
 		from_intree(_metadata, self, lens[i], 3000);
-	ASSERT_EQ(0, far_ask_state(&self->f));
+	ASSERT_EQ(0, remote_ask_state(&self->f));
 	EXPECT_EQ(sent + 2 + ARRAY_SIZE(lens), self->f.state.sent);
 	EXPECT_EQ(0, self->f.state.status);
 	EXPECT_TRUE(rmpp_quiet(self->f.fd, 500));
@@ -116,7 +116,7 @@ TEST_F_TIMEOUT(intree, double_sided_transfer, 120)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		ASSERT_LT(0, far_request(&self->f, OP_ECHO, 0, 0, sizes[i], 5000));
+		ASSERT_LT(0, remote_request(&self->f, OP_ECHO, 0, 0, sizes[i], 5000));
 		ASSERT_LT(0, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW,
 					   100000));
 		EXPECT_EQ(0, rmpp_user_hdr(&self->f.got)->status);
@@ -134,7 +134,7 @@ TEST_F_TIMEOUT(intree, pushes_to_us, 120)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		ASSERT_LT(0, far_request(&self->f, OP_PUSH, lens[i], 5000 + i, 12, 0));
+		ASSERT_LT(0, remote_request(&self->f, OP_PUSH, lens[i], 5000 + i, 12, 0));
 		ASSERT_LT(0, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW, SOON));
 		EXPECT_EQ(METHOD_TABLE, rmpp_mad(&self->f.got)->method);
 		EXPECT_EQ(1, rmpp_user_hdr(&self->f.got)->id);
@@ -149,20 +149,20 @@ TEST_F_TIMEOUT(intree, asks_us, 120)
 	int i, k;
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		ASSERT_LT(0, far_request(&self->f, OP_ASK, lens[i], 7000 + i, 12, 0));
+		ASSERT_LT(0, remote_request(&self->f, OP_ASK, lens[i], 7000 + i, 12, 0));
 		ASSERT_LT(0, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW, SOON));
 		EXPECT_TRUE(rmpp_msg_has(&self->f.got, lens[i], 7000 + i));
 		rmpp_msg_reply(&self->f.reply, &self->f.got, 1, lens[i] / 2, 3);
 		ASSERT_LT(0, rmpp_msg_write(self->f.fd, &self->f.reply));
 		rmpp_fill(rmpp_mad_bytes(&self->f.got) + 40, 0, lens[i] / 2, 3);
 		for (k = 0; k < 200; k++) {
-			ASSERT_EQ(0, far_ask_state(&self->f));
+			ASSERT_EQ(0, remote_ask_state(&self->f));
 			if (self->f.state.response_len == lens[i] / 2)
 				break;
 			sleep_ms(20);
 		}
 		EXPECT_EQ(lens[i] / 2, self->f.state.response_len);
-		EXPECT_EQ(far_hash(rmpp_mad_bytes(&self->f.got) + 40, lens[i] / 2),
+		EXPECT_EQ(remote_hash(rmpp_mad_bytes(&self->f.got) + 40, lens[i] / 2),
 			  self->f.state.response_hash);
 		EXPECT_EQ(0, self->f.state.status);
 	}
@@ -172,9 +172,9 @@ TEST_F_TIMEOUT(intree, asks_us, 120)
 /* Its program gives the response up in the middle: ours times out. */
 TEST_F_TIMEOUT(intree, cancels_its_answer, 120)
 {
-	if (far_is_remote())
+	if (remote_is_host())
 		SKIP(return, "a program cannot do that, nor tell");
-	ASSERT_LT(0, far_request(&self->f, OP_CANCEL, 4 << 20, 300, 12, 5000));
+	ASSERT_LT(0, remote_request(&self->f, OP_CANCEL, 4 << 20, 300, 12, 5000));
 	ASSERT_EQ(TIMED_OUT_LEN, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW,
 					       60000));
 	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->f.got)->status);
@@ -189,18 +189,18 @@ TEST_F_TIMEOUT(intree, learns_that_we_have_gone, 120)
 	uint32_t sent = self->f.state.sent;
 	uint64_t begin;
 
-	if (far_is_remote())
+	if (remote_is_host())
 		SKIP(return, "a program cannot do that, nor tell");
 	/* Until it has made them, and has begun to send. */
-	ASSERT_LT(0, far_request(&self->f, OP_GENERATE, 4 << 20, 1, 12, 20000));
-	ASSERT_EQ(0, far_ask_state(&self->f));
+	ASSERT_LT(0, remote_request(&self->f, OP_GENERATE, 4 << 20, 1, 12, 20000));
+	ASSERT_EQ(0, remote_ask_state(&self->f));
 	ASSERT_EQ(sent, self->f.state.sent);
 	sleep_ms(100);
 	ASSERT_EQ(0, umad_unreg(self->f.fd, 0));
 	ASSERT_EQ(0, rmpp_register(self->f.fd, &agent));
 	begin = now_ms();
 	do {
-		ASSERT_EQ(0, far_ask_state(&self->f));
+		ASSERT_EQ(0, remote_ask_state(&self->f));
 		sleep_ms(20);
 	} while (self->f.state.sent == sent && now_ms() - begin < 20000);
 	EXPECT_EQ(sent + 1, self->f.state.sent);
@@ -216,12 +216,12 @@ TEST_F_TIMEOUT(intree, forgets_what_we_break_off, 120)
 	int i;
 
 	for (i = 0; i < 10; i++) {
-		ASSERT_LT(0, far_request(&self->f, OP_SINK, 0, 0, 1 << 20, 0));
+		ASSERT_LT(0, remote_request(&self->f, OP_SINK, 0, 0, 1 << 20, 0));
 		sleep_ms(5 * i);
 		ASSERT_EQ(0, umad_unreg(self->f.fd, 0));
 		ASSERT_EQ(0, rmpp_register(self->f.fd, &agent));
 	}
-	ASSERT_EQ(0, far_ask_state(&self->f));
+	ASSERT_EQ(0, remote_ask_state(&self->f));
 	to_intree(_metadata, self, 100000);
 }
 
@@ -233,7 +233,7 @@ TEST_F_TIMEOUT(intree, many_at_once, 120)
 	int i;
 
 	for (i = 0; i < COUNT; i++)
-		ASSERT_LT(0, far_request(&self->f, OP_GENERATE, 30000 + i, i, 12, 30000));
+		ASSERT_LT(0, remote_request(&self->f, OP_GENERATE, 30000 + i, i, 12, 30000));
 	for (i = 0; i < COUNT; i++) {
 		ASSERT_LT(0, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW,
 					   60000)) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The program at the far end of a wire: does what requests say (rmpp_far.h)
+ * The program on the remote host: does what requests say (rmpp_remote.h)
  * until one says that it is to end.
  *
  *	rmpp_server SECONDS	serve, for so long at most (then: status 1)
  *	rmpp_server stop	have the one at UMAD_PEER_GID end
  */
-#include "rmpp_far.h"
+#include "rmpp_remote.h"
 
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ struct server {
 	int fd;
 	struct rmpp_msg got;
 	struct rmpp_msg out;
-	struct far_state state;
+	struct remote_state state;
 	bool exiting;
 };
 
@@ -80,7 +80,7 @@ static void serve(struct server *s)
 	if (op != OP_STATE) {
 		s->state.received++;
 		s->state.len = data_len;
-		s->state.hash = far_hash(data, data_len);
+		s->state.hash = remote_hash(data, data_len);
 	}
 	switch (op) {
 	case OP_GENERATE:
@@ -117,9 +117,9 @@ static void received(struct server *s)
 		s->state.status = hdr->status;
 	} else if (rmpp_mad(&s->got)->method & METHOD_RESP) {
 		s->state.response_len = s->got.mad_len - 40;
-		s->state.response_hash = far_hash(rmpp_mad_bytes(&s->got) + 40,
-						  s->state.response_len);
-	} else if (s->got.mad_len >= 40 + FAR_WORDS) {
+		s->state.response_hash = remote_hash(rmpp_mad_bytes(&s->got) + 40,
+						     s->state.response_len);
+	} else if (s->got.mad_len >= 40 + REMOTE_WORDS) {
 		serve(s);
 	}
 }
@@ -158,18 +158,18 @@ static int run(int seconds)
 
 static int stop(void)
 {
-	struct far f = { 0 };
-	int ret = far_open(&f);
+	struct remote f = { 0 };
+	int ret = remote_open(&f);
 
 	if (!ret) {
 		f.retries = 3;
-		ret = far_request(&f, OP_EXIT, 0, 0, FAR_WORDS, SOON / 4);
+		ret = remote_request(&f, OP_EXIT, 0, 0, REMOTE_WORDS, SOON / 4);
 	}
 	if (ret > 0)
 		ret = rmpp_msg_read(f.fd, &f.got, HDR_NEW, 2 * SOON);
 	if (ret > 0)
 		ret = -rmpp_user_hdr(&f.got)->status;
-	far_close(&f);
+	remote_close(&f);
 	/* Until it has gone: the next one is not to be taken for it. */
 	sleep_ms(GOING_MS + 1500);
 	return ret;

@@ -6,14 +6,14 @@
  * UMAD_BACK_MAX the bytes that the sender of that side can be trusted with.
  */
 #include "kselftest_harness.h"
-#include "rmpp_far.h"
+#include "rmpp_remote.h"
 
 #include <stdio.h>
 
 #define LIMIT	60000	/* ms */
 
 FIXTURE(wire) {
-	struct far f;
+	struct remote f;
 	int there_ms;
 	uint32_t there_max;
 	uint32_t back_max;
@@ -31,13 +31,13 @@ FIXTURE_SETUP(wire)
 	self->there_ms = number("UMAD_THERE_MS", LIMIT);
 	self->there_max = number("UMAD_THERE_MAX", 1 << 30);
 	self->back_max = number("UMAD_BACK_MAX", 1 << 30);
-	ASSERT_EQ(0, far_open(&self->f));
+	ASSERT_EQ(0, remote_open(&self->f));
 	self->f.retries = 3;
 }
 
 FIXTURE_TEARDOWN(wire)
 {
-	far_close(&self->f);
+	remote_close(&self->f);
 }
 
 FIXTURE_VARIANT(wire) {
@@ -57,16 +57,16 @@ TEST_F_TIMEOUT(wire, there, 120)
 
 	if (variant->len > self->there_max)
 		SKIP(return, "too much for its sender");
-	ASSERT_LT(0, far_request(&self->f, OP_SINK, 0, 0, variant->len, 0));
-	ASSERT_EQ(0, far_wait_received(&self->f, received, self->there_ms));
+	ASSERT_LT(0, remote_request(&self->f, OP_SINK, 0, 0, variant->len, 0));
+	ASSERT_EQ(0, remote_wait_received(&self->f, received, self->there_ms));
 	TH_LOG("%u bytes in %llu ms", variant->len,
 	       (unsigned long long)(now_ms() - begin));
 	EXPECT_EQ(variant->len, self->f.state.len);
 	rmpp_msg_init(&self->f.msg, &self->f.port, HDR_NEW, 0, CLASS_PEER,
 		      METHOD_TEST, 0, variant->len, 1);
-	memset(rmpp_mad_bytes(&self->f.msg) + 40, 0, FAR_WORDS);
+	memset(rmpp_mad_bytes(&self->f.msg) + 40, 0, REMOTE_WORDS);
 	rmpp_mad_bytes(&self->f.msg)[43] = OP_SINK;
-	EXPECT_EQ(far_hash(rmpp_mad_bytes(&self->f.msg) + 40, variant->len),
+	EXPECT_EQ(remote_hash(rmpp_mad_bytes(&self->f.msg) + 40, variant->len),
 		  self->f.state.hash);
 	EXPECT_TRUE(rmpp_quiet(self->f.fd, 100));
 }
@@ -78,8 +78,8 @@ TEST_F_TIMEOUT(wire, back, 120)
 
 	if (variant->len > self->back_max)
 		SKIP(return, "too much for its sender");
-	ASSERT_LT(0, far_request(&self->f, OP_GENERATE, variant->len, 7,
-				 FAR_WORDS, LIMIT));
+	ASSERT_LT(0, remote_request(&self->f, OP_GENERATE, variant->len, 7,
+				    REMOTE_WORDS, LIMIT));
 	ASSERT_LT(0, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW,
 				   LIMIT));
 	TH_LOG("%u bytes in %llu ms", variant->len,
@@ -94,8 +94,8 @@ TEST_F_TIMEOUT(wire, both_ways, 120)
 
 	if (variant->len > self->there_max || variant->len > self->back_max)
 		SKIP(return, "too much for its sender");
-	ASSERT_LT(0, far_request(&self->f, OP_ECHO, 0, 0, variant->len,
-				 LIMIT));
+	ASSERT_LT(0, remote_request(&self->f, OP_ECHO, 0, 0, variant->len,
+				    LIMIT));
 	ASSERT_LT(0, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW,
 				   2 * LIMIT));
 	TH_LOG("%u bytes in %llu ms", variant->len,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What programs say to a peer that does as it is told. See rmpp_far.h.
+ * What programs say to a peer that does as it is told. See rmpp_remote.h.
  */
-#include "rmpp_far.h"
+#include "rmpp_remote.h"
 
 #include <arpa/inet.h>
 
-bool far_is_remote(void)
+bool remote_is_host(void)
 {
 	return getenv("UMAD_PEER_GID");
 }
 
-static int find_path(struct far *f)
+static int find_path(struct remote *f)
 {
 	const char *gid = getenv("UMAD_PEER_GID");
 	struct test_port peer;
@@ -27,7 +27,7 @@ static int find_path(struct far *f)
 }
 
 /* Nothing but its own words; it says where it stands. */
-int far_open(struct far *f)
+int remote_open(struct remote *f)
 {
 	struct rmpp_agent agent = { .mgmt_class = CLASS_PEER, .rmpp_version = 1 };
 	int ret = find_path(f);
@@ -46,10 +46,10 @@ int far_open(struct far *f)
 		return ret < 0 ? ret : -EBUSY;
 	/* Of this run alone, should the last one's still be on the wire. */
 	f->tid = now_us();
-	return far_ask_state(f);
+	return remote_ask_state(f);
 }
 
-void far_close(struct far *f)
+void remote_close(struct remote *f)
 {
 	close(f->fd);
 	rmpp_msg_free(&f->msg);
@@ -58,13 +58,13 @@ void far_close(struct far *f)
 }
 
 /* A request of @req_len bytes with the words of an operation in front. */
-int far_request(struct far *f, uint32_t op, uint32_t len, uint32_t arg,
-		size_t req_len, unsigned int timeout_ms)
+int remote_request(struct remote *f, uint32_t op, uint32_t len, uint32_t arg,
+		   size_t req_len, unsigned int timeout_ms)
 {
 	const uint32_t words[] = { htobe32(op), htobe32(len), htobe32(arg) };
 
-	if (req_len < FAR_WORDS)
-		req_len = FAR_WORDS;
+	if (req_len < REMOTE_WORDS)
+		req_len = REMOTE_WORDS;
 	rmpp_msg_init(&f->msg, &f->port, HDR_NEW, 0, CLASS_PEER, METHOD_TEST,
 		      ++f->tid, req_len, 1);
 	memcpy(rmpp_mad_bytes(&f->msg) + 40, words, sizeof(words));
@@ -74,14 +74,14 @@ int far_request(struct far *f, uint32_t op, uint32_t len, uint32_t arg,
 }
 
 /* The state, whatever else is waiting to be read. */
-int far_ask_state(struct far *f)
+int remote_ask_state(struct remote *f)
 {
 	uint32_t *words = (uint32_t *)&f->state, retries = f->retries;
 	size_t i;
 	int ret;
 
 	f->retries = 3;
-	ret = far_request(f, OP_STATE, 0, 0, FAR_WORDS, SOON / 4);
+	ret = remote_request(f, OP_STATE, 0, 0, REMOTE_WORDS, SOON / 4);
 	f->retries = retries;
 	if (ret < 0)
 		return ret;
@@ -101,14 +101,14 @@ int far_ask_state(struct far *f)
 }
 
 /* Until it has received more than so many messages. */
-int far_wait_received(struct far *f, uint32_t received, int wait_ms)
+int remote_wait_received(struct remote *f, uint32_t received, int wait_ms)
 {
 	uint64_t end = now_ms() + wait_ms;
 	int ret;
 
 	do {
 		sleep_ms(20);
-		ret = far_ask_state(f);
+		ret = remote_ask_state(f);
 		if (ret)
 			return ret;
 		if (f->state.received != received)
@@ -117,7 +117,7 @@ int far_wait_received(struct far *f, uint32_t received, int wait_ms)
 	return -ETIME;
 }
 
-uint32_t far_hash(const uint8_t *data, size_t len)
+uint32_t remote_hash(const uint8_t *data, size_t len)
 {
 	uint32_t hash = 2166136261u;
 
