@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Agents: what a program registers, each one agent of ib_core. */
+/* Agents: what a process registers, each one agent of ib_core. */
 #ifndef UMAD_AGENT_H
 #define UMAD_AGENT_H
 

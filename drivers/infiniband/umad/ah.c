@@ -25,10 +25,10 @@ struct umad_ah {
 
 /**
  * umad_ah_enter() - a write begins that may resolve an address
- * @file: that it is for; without an active reference, as others of its program may be
+ * @file: that it is for; without an active reference, as others of its process may be
  *	resolving for long
  *
- * Context: process; sleeps until fewer threads of the program are, killable.
+ * Context: process; sleeps until fewer threads of the process are, killable.
  * Return: 0, umad_ah_leave() has to follow; -EINTR.
  */
 int umad_ah_enter(struct umad_file *file)

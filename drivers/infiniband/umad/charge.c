@@ -187,7 +187,7 @@ void umad_reserve_refill(struct umad_file *file)
 }
 
 /*
- * Half of it is for who has had less than a part of that half: a file whose program
+ * Half of it is for who has had less than a part of that half: a file whose process
  * does not read would keep it from all others. So it is with each cgroup above, and
  * those right below it. False: umad_reserve_free() all the same.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Memory that a receive handler allocates for a program, charged to the cgroup
+ * Memory that a receive handler allocates for a process, charged to the cgroup
  * of the file's opener. The handler runs in a work that serves all MAD clients of
  * the port: it must not reclaim for a cgroup that is at its limit, nor sleep for
  * one that is above its memory.high.
@@ -86,7 +86,7 @@ static inline void umad_charge_end(const struct umad_charge *charge)
 /**
  * umad_throttle_defer() - do not sleep for memory.high from now on
  *
- * Context: process, of a program.
+ * Context: process, on behalf of user space.
  * Return: for umad_throttle_resume().
  */
 static inline unsigned int umad_throttle_defer(void)
@@ -109,7 +109,7 @@ static inline unsigned int umad_throttle_defer(void)
  * umad_throttle_resume() - without an active reference: what was put off is due again
  * @over_high: of umad_throttle_defer()
  *
- * Context: process, of a program.
+ * Context: process, on behalf of user space.
  */
 static inline void umad_throttle_resume(unsigned int over_high)
 {

@@ -38,7 +38,7 @@ struct umad_user;
  * struct umad_file - one open file
  * @port: that it is open on, a reference is held
  * @port_node: in &umad_port.files, protected by &umad_port.files_lock
- * @user: the program that has opened it
+ * @user: the process that has opened it
  * @comm: of the opener, for people
  * @lock: protects the rest but @rxq; see above
  * @agent: by id, NULL for a free slot

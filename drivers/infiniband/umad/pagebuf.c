@@ -103,12 +103,12 @@ int umad_pagebuf_write(struct umad_pagebuf *buf, size_t offset, const void *data
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_write);
 
 /**
- * umad_pagebuf_write_user() - store a program's bytes from offset 0 on
+ * umad_pagebuf_write_user() - store a process's bytes from offset 0 on
  * @buf: the buffer, empty
- * @data: the program's
+ * @data: the process's
  * @len: how many
  *
- * Context: process; sleeps, for as long as the program's page faults take.
+ * Context: process; sleeps, for as long as page faults of user space take.
  * Return: 0, -ENOMEM or -EFAULT.
  */
 int umad_pagebuf_write_user(struct umad_pagebuf *buf, const void __user *data,
@@ -163,14 +163,14 @@ void umad_pagebuf_read(const struct umad_pagebuf *buf, size_t offset,
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read);
 
 /**
- * umad_pagebuf_read_user() - fetch bytes for a program
+ * umad_pagebuf_read_user() - fetch bytes for a process
  * @buf: the buffer
  * @offset: from where
- * @data: the program's
+ * @data: the process's
  * @len: how many
  *
  * What was never written reads as zero: a sender need not fill its segments.
- * Context: process; sleeps, for as long as the program's page faults take.
+ * Context: process; sleeps, for as long as page faults of user space take.
  * Return: 0 or -EFAULT.
  */
 int umad_pagebuf_read_user(const struct umad_pagebuf *buf, size_t offset,

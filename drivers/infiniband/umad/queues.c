@@ -18,7 +18,7 @@ struct workqueue_struct *umad_reserve_wq;
  */
 int umad_queues_init(void)
 {
-	/* Not WQ_HIGHPRI: a program decides how much there is to be done. */
+	/* Not WQ_HIGHPRI: a process decides how much there is to be done. */
 	umad_timer_wq = alloc_workqueue("ib_umad", WQ_UNBOUND, 0);
 	if (!umad_timer_wq)
 		return -ENOMEM;

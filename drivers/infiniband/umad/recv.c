@@ -107,7 +107,7 @@ static bool is_local(const struct ib_mad_recv_wc *rwc)
 
 /*
  * What stays on the host is answered by the port that its writer has asked, or by a
- * program of that port. ib_core's own agents answer others.
+ * process of that port. ib_core's own agents answer others.
  */
 static bool is_by_foreign_writer(const struct ib_mad_send_buf *buf,
 				 const struct ib_mad_agent *core)
@@ -146,7 +146,7 @@ static bool is_foreign(const struct ib_mad_recv_wc *rwc,
 	return is_by_foreign_port(rwc->wc->qp, core);
 }
 
-/* To the request that it answers, and to the program. */
+/* To the request that it answers, and to the process. */
 static void mad_deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 			const struct ib_mad_recv_wc *rwc, struct recv_entry *recv)
 {
@@ -156,7 +156,7 @@ static void mad_deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	bool queued = false;
 
 	spin_lock(&file->lock);
-	/* A segment for a program's own RMPP needs no request of ours. */
+	/* A segment for a process's own RMPP needs no request of ours. */
 	if (ib_response_mad(mad) && !umad_request_answered(agent, buf, mad) &&
 	    !umad_mad_is_rmpp_active(mad) && !is_local(rwc))
 		dropped = UMAD_STAT_RECV_UNMATCHED;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Where a received MAD came from, as the program's header says it. */
+/* Where a received MAD came from, as the process's header says it. */
 #include "recv_hdr.h"
 
 #include <linux/err.h>
@@ -139,7 +139,7 @@ static int fill_grh(struct ib_user_mad_hdr *hdr, struct umad_port *port,
 }
 
 /**
- * umad_recv_hdr() - the program's header of a received MAD
+ * umad_recv_hdr() - the process's header of a received MAD
  * @agent: that received it
  * @rwc: the MAD
  * @hdr: filled in

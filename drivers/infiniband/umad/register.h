@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Agents come and go: what a program registers, what it unregisters. */
+/* Agents come and go: what a process registers, what it unregisters. */
 #ifndef UMAD_REGISTER_H
 #define UMAD_REGISTER_H
 

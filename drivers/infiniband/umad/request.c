@@ -114,7 +114,7 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 	} else if (old != UMAD_TXN_EXPIRED && req->txn.state == UMAD_TXN_EXPIRED) {
 		timerqueue_add(&req->agent->expired, &req->expired_node);
 		req->agent->expired_count++;
-		/* Few may be expired, and they are not what the program waits for. */
+		/* Few may be expired, and they are not what the process waits for. */
 		atomic_dec(&file->user->held_requests);
 	}
 	return action;
@@ -169,9 +169,9 @@ MODULE_PARM_DESC(max_sends,
 		 "Sends a process may have outstanding on a port, with unread timeouts; write() then fails with ENOBUFS (default: 262144)");
 
 /*
- * What a program holds of requests and of unread timeouts is bounded, or its exit takes
+ * What a process holds of requests and of unread timeouts is bounded, or its exit takes
  * as long as all its files have requests. A request counts until ib_core has done with
- * all its MADs: a program whose requests time out before they leave a slow device's send
+ * all its MADs: a process whose requests time out before they leave a slow device's send
  * queue would fill that without end.
  */
 static bool may_hold_another(struct umad_file *file)
@@ -248,12 +248,12 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
  * umad_request_create() - a request, with its transaction, timeout entry and address
  * @agent: caller must hold an active reference
  * @ops: what it is
- * @hdr: the program's header
+ * @hdr: the process's header
  * @mad: the MAD's header; that of a request is given a TID that leads back to @agent
  *
  * Context: process; sleeps, in the resolution of an address for a second or so, but
  * never for user space.
- * Return: the request, in no table yet, with one reference; -ENOBUFS when the program holds
+ * Return: the request, in no table yet, with one reference; -ENOBUFS when the process holds
  * max_sends already; -ENOMEM; what umad_ah_create() has against it.
  */
 struct umad_request *umad_request_create(struct umad_agent *agent,

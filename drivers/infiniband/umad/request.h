@@ -50,7 +50,7 @@ struct umad_request_ops {
 /**
  * struct umad_timeout_entry - what read() returns when nobody answers
  * @rx_entry: entry of the receive queue
- * @file: whose program's &umad_user.held_requests it counts in
+ * @file: whose process's &umad_user.held_requests it counts in
  * @mad: the common header of the MAD, as it was sent
  */
 struct umad_timeout_entry {
@@ -88,7 +88,7 @@ struct umad_timeout_entry {
  *	&umad_file.lock
  * @retry: to be sent again; protected by &umad_file.lock
  * @has_turn: a further attempt is about to be posted; protected by &umad_file.lock
- * @hdr: the program's header, constant
+ * @hdr: the process's header, constant
  * @timeout_entry: allocated beforehand, NULL when it was handed to the receive queue;
  *	protected by &umad_file.lock
  * @mad: the whole MAD, kept only if it may be sent again; else set when @rearm is

@@ -159,17 +159,17 @@ EXPORT_SYMBOL_IF_KUNIT(umad_turn_init);
  * umad_retry_queue_init() - nothing waits
  * @queue: of a new file
  * @pace: of its port
- * @program: that has opened it
+ * @process: that has opened it
  * @send_next: sends the first that waits; clears &umad_retry_queue.has_turn and calls
  *	umad_retry_queue_arm() for those that are left
  *
  * Context: any.
  */
 void umad_retry_queue_init(struct umad_retry_queue *queue, struct umad_pace *pace,
-			   struct umad_turn *program, work_func_t send_next)
+			   struct umad_turn *process, work_func_t send_next)
 {
 	queue->pace = pace;
-	umad_turn_init(&queue->turn, program);
+	umad_turn_init(&queue->turn, process);
 	queue->dests = RB_ROOT;
 	INIT_LIST_HEAD(&queue->turns);
 	queue->in_flight = 0;

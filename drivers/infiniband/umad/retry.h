@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Schedules retransmissions. All MADs of a port go through its send queue, and
- * programs with many short timeouts would keep it full, and the processor busy with
+ * processes with many short timeouts would keep it full, and the processor busy with
  * works that are accounted to nobody. So the further attempts of a port's requests,
  * and what timeouts make its RMPP senders send, have a pace: the next comes when
  * five times as long has passed as one takes, which leaves four fifths of the port to
  * others. Cgroups take turns, each of which sends one; in a cgroup those below it and its
- * programs do, in a program its files, and in a file those whom it sends to, or one that
+ * processes do, in a process its files, and in a file those whom it sends to, or one that
  * never answers would delay the others' by all that it is sent.
  */
 #ifndef UMAD_RETRY_H
@@ -73,7 +73,7 @@ struct umad_retry {
 /**
  * struct umad_retry_queue - what a file has to send again
  * @pace: of its port, constant
- * @turn: among the files of its program
+ * @turn: among the files of its process
  * @dests: the first entry of each destination that something waits for, by the
  *	destination; protected by &umad_file.lock
  * @turns: the same, in the order of their turns; protected by &umad_file.lock
@@ -94,7 +94,7 @@ struct umad_retry_queue {
 
 void umad_turn_init(struct umad_turn *turn, struct umad_turn *parent);
 void umad_retry_queue_init(struct umad_retry_queue *queue, struct umad_pace *pace,
-			   struct umad_turn *program, work_func_t send_next);
+			   struct umad_turn *process, work_func_t send_next);
 void umad_retry_queue_destroy(struct umad_retry_queue *queue);
 void umad_retry_queue_arm(struct umad_retry_queue *queue, ktime_t now);
 void umad_retry_init(struct umad_retry *entry, const struct umad_addr *dest);

@@ -286,13 +286,13 @@ static int send_single(struct umad_agent *agent,
 	ret = check_mad(agent, mad, len);
 	if (ret)
 		return ret;
-	/* The id may have come to another agent since the program's write. */
+	/* The id may have come to another agent since the process's write. */
 	if (agent->kernel_rmpp && umad_mad_is_rmpp_active(mad))
 		return -EINVAL;
 	/* ABI: RMPP that is not active has no header. */
 	if (agent->kernel_rmpp)
 		memset(mad + IB_MGMT_MAD_HDR, 0, sizeof(struct ib_rmpp_hdr));
-	/* Segments of a program's own RMPP all have one TID. */
+	/* Segments of a process's own RMPP all have one TID. */
 	refuse_duplicate = !umad_mad_is_rmpp_active(mad);
 	req = umad_request_create(agent, &mad_ops, hdr, mad);
 	if (IS_ERR(req))
@@ -360,18 +360,18 @@ bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *use
 }
 
 /**
- * umad_send_mad() - send a MAD for a program
+ * umad_send_mad() - send a MAD for a process
  * @file: that it was written to
- * @hdr: the program's header, @id below UMAD_MAX_AGENTS
+ * @hdr: the process's header, @id below UMAD_MAX_AGENTS
  * @mad: kmalloc()ed, with 36 bytes at least behind it; consumed
- * @len: bytes that the program has written
+ * @len: bytes that the process has written
  *
  * After 0 the file hears of it once more at the most: by the response, or by
  * this header with status ETIMEDOUT.
  * Context: process; sleeps, in the resolution of an address for a second or
  * so, but never for user space; hold no lock.
  * Return: 0; -EIO for no such agent; -EINVAL for a length or class that
- * cannot be, and for a duplicate; -ENOBUFS when the program holds max_sends
+ * cannot be, and for a duplicate; -ENOBUFS when the process holds max_sends
  * already; -ENOMEM; -EINTR when it is killed; what umad_ah_create() and ib_core have against it.
  */
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,

@@ -173,7 +173,7 @@ static bool is_duplicate(struct umad_txn_table *table,
  * umad_txn_add() - enter a request that is about to be posted
  * @table: of the file
  * @txn: made by umad_txn_init()
- * @refuse_duplicate: apply the duplicate rules; segments of a program that
+ * @refuse_duplicate: apply the duplicate rules; segments of a process that
  *	does RMPP itself share one TID and are let through
  * @now: the clock of the deadlines; the first attempt's time runs from here
  *
@@ -242,7 +242,7 @@ struct umad_txn *umad_txn_find_to(struct umad_txn_table *table,
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_find_to);
 
-/* So many of one key are looked at: a program may have any number. */
+/* So many of one key are looked at: a process may have any number. */
 #define NEAR_MAX	16
 
 /**
@@ -402,7 +402,7 @@ static enum umad_txn_action step_wait(struct umad_txn_table *table,
 	case UMAD_TXN_EV_DEADLINE:
 		return deadline_passed(table, txn, now);
 	case UMAD_TXN_EV_SENT:
-		/* A program on this host has it, and takes its time. */
+		/* A process on this host has it, and takes its time. */
 		return UMAD_TXN_NONE;
 	case UMAD_TXN_EV_LOST:
 		/* Its deadline sends it again or reports it; has it none? */

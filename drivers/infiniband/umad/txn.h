@@ -115,7 +115,7 @@ struct umad_txn {
 /**
  * struct umad_txn_table - the outstanding requests of one file
  * @tree: those in state SEND and WAIT, ordered by &struct umad_txn_key. A tree,
- *	because a program may have any number of one key, and the order in which
+ *	because a process may have any number of one key, and the order in which
  *	they come and go must not matter; nor does it allocate under the lock
  * @timers: the queue of its deadlines, which may have others' too; its lock is held
  *	around every call but init and destroy, and protects all

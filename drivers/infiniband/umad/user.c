@@ -7,7 +7,7 @@
 #include "port.h"
 
 /*
- * Of a program's threads. ib_core resolves addresses in one ordered work, which looks at
+ * Of a process's threads. ib_core resolves addresses in one ordered work, which looks at
  * all that wait with each event of the network: hundreds of them delay everybody.
  */
 #define RESOLVING_MAX	32
@@ -72,13 +72,13 @@ out:
 }
 
 /**
- * umad_user_get() - the calling program, for one file more
+ * umad_user_get() - the calling process, for one file more
  * @port: that the file is opened on; the file keeps it
  * @cgroup: the caller's; the file keeps it
  *
  * A file counts for who has opened it, whoever uses it then.
  * Context: process; may sleep.
- * Return: the program, or NULL without memory.
+ * Return: the process, or NULL without memory.
  */
 struct umad_user *umad_user_get(struct umad_port *port, const struct umad_reserve *cgroup)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Who has a port open. What files have to share with each other is dealt out among
- * cgroups, in a cgroup among those below it and its programs, and in a program among its
- * files. So however many files a program opens, or programs and further cgroups a cgroup
+ * cgroups, in a cgroup among those below it and its processes, and in a process among its
+ * files. So however many files a process opens, or processes and further cgroups a cgroup
  * has, others have theirs.
  */
 #ifndef UMAD_USER_H
@@ -16,24 +16,24 @@
 #include "retry.h"
 #include "rmpp/window.h"
 
-/* Of them above a file: its program, and cgroups. */
+/* Of them above a file: its process, and cgroups. */
 #define UMAD_USER_LEVELS	(1 + UMAD_CGROUP_LEVELS)
 
 struct pid;
 struct umad_port;
 
 /**
- * struct umad_user - a cgroup that has files of a port open, or a program
+ * struct umad_user - a cgroup that has files of a port open, or a process
  * @node: in &umad_port.users
  * @port: kept by its files
  * @parent: the cgroup that it is below, or NULL, constant
- * @key: of a cgroup, its &struct umad_reserve, kept by its files; of a program @pid
+ * @key: of a cgroup, its &struct umad_reserve, kept by its files; of a process @pid
  * @pid: of the thread group that has opened them, a reference is held; else NULL
  * @refs: those below it, or files; protected by &umad_port.users_lock
  * @turn: those below it that have something to send again
- * @held_requests: of a program: requests that exist and are not expired, and unread
+ * @held_requests: of a process: requests that exist and are not expired, and unread
  *	timeout entries
- * @resolving: of a program: threads that may resolve addresses at a time
+ * @resolving: of a process: threads that may resolve addresses at a time
  * @share: of the windows of messages
  * @active: how many of @refs have RMPP messages being reassembled; protected by
  *	&umad_port.users_lock

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The user MAD ABI, version 5: what a program reads from, writes to and
+ * The user MAD ABI, version 5: what a process reads from, writes to and
  * passes to ioctl() on /dev/infiniband/umadN.
  *
  * Every structure has one layout on 32-bit and 64-bit callers, except that
@@ -142,7 +142,7 @@ struct ib_user_mad_reg_req {
 
 /* Flags of struct ib_user_mad_reg_req2. */
 enum {
-	/* The program does RMPP itself: segments pass through untouched. */
+	/* The process does RMPP itself: segments pass through untouched. */
 	IB_USER_MAD_USER_RMPP = (1 << 0),
 };
 

@@ -89,7 +89,7 @@ enum lack {
 /*
  * A port that is full refuses who has had a share of it, but nobody else: or one
  * would keep it from all others. It is shared by cgroups, a cgroup's share by those
- * below it and its programs, and a program's by its files: but all files of a program
+ * below it and its processes, and a process's by its files: but all files of a process
  * have no more than twice its share. n who begin one after another on a port that is
  * full, all of one cgroup, have at most the n-th harmonic number times its share.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A message to be sent, from when a program writes it. */
+/* A message to be sent, from when a process writes it. */
 #include <linux/types.h>
 #include "rmpp/message.h"
 
@@ -17,14 +17,14 @@
 #include "rmpp/dest.h"
 
 /**
- * umad_xfer_tx_create() - a message that a program has written
- * @file: that the program has written to
- * @hdr: the program's header
+ * umad_xfer_tx_create() - a message that a process has written
+ * @file: that the process has written to
+ * @hdr: the process's header
  * @head: its MAD and RMPP header, as copied in before: 36 bytes
- * @mad: the program's, from the MAD header on
+ * @mad: the process's, from the MAD header on
  * @len: bytes of @mad, checked against the bound of a message
  *
- * Context: process; sleeps, for as long as the program's page faults take.
+ * Context: process; sleeps, for as long as page faults of user space take.
  * Return: the message; -EINVAL when it ends within the class's header;
  * -EFAULT; -ENOMEM, also when the file's messages take more than they may.
  */

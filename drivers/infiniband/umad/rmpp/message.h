@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A message of several segments that a program has written. */
+/* A message of several segments that a process has written. */
 #ifndef UMAD_RMPP_MESSAGE_H
 #define UMAD_RMPP_MESSAGE_H
 

@@ -52,7 +52,7 @@ struct umad_rmpp_rx_entry {
  *	&umad_file.lock
  * @silent: nothing is answered any more: the sender has ended it, or it was evicted
  *	before its address was known; protected by &umad_file.lock
- * @from: the header of the first segment, for the program; constant
+ * @from: the header of the first segment, for the process; constant
  * @to: where our answers go, constant
  * @head: headers of our answers, constant
  * @entry: what read() will return; NULL when it was handed on

@@ -27,11 +27,11 @@ void umad_rmpp_set_timer(struct umad_file *file, struct umad_timer *timer,
 /**
  * umad_rmpp_init() - what a file needs for RMPP
  * @rmpp: of a file
- * @program: that has opened it
+ * @process: that has opened it
  */
-void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *program)
+void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *process)
 {
-	umad_share_init(&rmpp->share, program);
+	umad_share_init(&rmpp->share, process);
 	rmpp->receivers = RB_ROOT;
 	rmpp->peers = RB_ROOT;
 	rmpp->by_transfers = RB_ROOT_CACHED;

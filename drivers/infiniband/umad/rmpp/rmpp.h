@@ -52,7 +52,7 @@ struct umad_rmpp_memos {
  * @memos: of those before them, what is needed to answer
  * @reassembly_bytes: memory of messages that are being reassembled
  * @reassembling: how many those are
- * @share: of the windows, among the files of the program
+ * @share: of the windows, among the files of the process
  * @lingering_count: how many are in @lingering
  * @dests: struct umad_rmpp_dest, where messages are being sent to
  * @sending_bytes: memory of messages that are being sent
@@ -75,7 +75,7 @@ struct umad_rmpp {
 	u64 sending_bytes;
 };
 
-void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *program);
+void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *process);
 void umad_rmpp_destroy(struct umad_rmpp *rmpp);
 void umad_rmpp_set_timer(struct umad_file *file, struct umad_timer *timer,
 			 u64 deadline);

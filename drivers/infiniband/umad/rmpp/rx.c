@@ -147,7 +147,7 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 }
 
 /*
- * The message is the program's already, nothing can spoil it any more: what
+ * The message is the process's already, nothing can spoil it any more: what
  * is wrong is dropped, so that the sender may still learn of its success.
  */
 static enum rmpp_rx_verdict receive_done(struct rmpp_rx *rx,

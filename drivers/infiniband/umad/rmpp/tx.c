@@ -7,7 +7,7 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 
-/* Attempts wait no longer than in-tree: programs count on 2 s, in ms. */
+/* Attempts wait no longer than in-tree: processes count on 2 s, in ms. */
 #define ATTEMPT_MAX_MS		2000
 /* With a timeout before it, what a receiver remembers for: 10 s. */
 #define WAIT_MAX		(8ULL * NSEC_PER_SEC)
@@ -47,7 +47,7 @@
  * @segs: segments of the message, at least one
  * @window: segments the receiver is known to allow: one, or what the
  *	turn-around ACK of a double-sided transfer said (IBA 13.6.6.3)
- * @timeout_ms: as written by the program: each attempt's, 0 for none
+ * @timeout_ms: as written by the process: each attempt's, 0 for none
  * @retries: attempts after the first
  * @now: the time
  *

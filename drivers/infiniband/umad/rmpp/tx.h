@@ -27,7 +27,7 @@ enum rmpp_tx_state {
 };
 
 /**
- * enum rmpp_reason - why a message was not delivered; seen by programs as the first
+ * enum rmpp_reason - why a message was not delivered; seen by processes as the first
  *	byte of &ib_user_mad_hdr.reserved
  * @RMPP_REASON_NONE: it was delivered
  * @RMPP_REASON_TIMEOUT: the receiver acknowledged nothing for too long

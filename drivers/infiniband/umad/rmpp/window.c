@@ -21,7 +21,7 @@
 /* Of the window budget, what one peer alone is not granted: for who comes next. */
 #define RESERVE(budget)	((budget) / 8)
 /*
- * Of that, what all peers of one program are not granted: half of this is for others
+ * Of that, what all peers of one process are not granted: half of this is for others
  * at the highest level, half of the rest at the next, and so on.
  */
 #define SPARE(budget)	((budget) / 24)

@@ -2,7 +2,7 @@
 /*
  * How much of a port's receive queue is promised to whom: the windows of all
  * messages that the port is receiving. Cgroups share it, a cgroup's share those
- * below it and its programs, a program's its files, a file's the peers that send to
+ * below it and its processes, a process's its files, a file's the peers that send to
  * it, and a peer's its messages.
  */
 #ifndef UMAD_RMPP_WINDOW_H
@@ -17,7 +17,7 @@ struct umad_file;
 struct umad_xfer_rx;
 
 /**
- * struct umad_share - what a port has granted to messages of a cgroup, of a program,
+ * struct umad_share - what a port has granted to messages of a cgroup, of a process,
  *	of a file or of a peer, or to all; protected by &umad_rmpp_window.lock
  * @parent: shares what it has been granted among its children, constant; NULL for the
  *	port

@@ -93,7 +93,7 @@ static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 }
 
 /*
- * The message is whole: give it to the program, if it still wants it. Returns
+ * The message is whole: give it to the process, if it still wants it. Returns
  * what lingers no more, for umad_xfer_rx_put_lingering(), or NULL.
  */
 static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)

@@ -447,7 +447,7 @@ static int send_message(struct umad_agent *agent,
 	struct umad_request *req;
 	int ret;
 
-	/* The id may have come to another agent since the program's write. */
+	/* The id may have come to another agent since the process's write. */
 	req = ERR_PTR(-EINVAL);
 	if (agent->kernel_rmpp)
 		req = umad_request_create(agent, &message_ops, hdr,
@@ -473,9 +473,9 @@ static int send_message(struct umad_agent *agent,
 }
 
 /**
- * umad_rmpp_send() - send a message of several segments for a program
+ * umad_rmpp_send() - send a message of several segments for a process
  * @file: that it was written to
- * @hdr: the program's header, @id below UMAD_MAX_AGENTS
+ * @hdr: the process's header, @id below UMAD_MAX_AGENTS
  * @tx: the message; consumed
  *
  * After 0 the file hears of it once more at the most: by the response, or by
