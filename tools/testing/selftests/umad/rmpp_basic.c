@@ -353,13 +353,17 @@ TEST_F(rmpp, writers_rmpp_header_is_overwritten)
 TEST_F(rmpp, inactive_mad_has_its_rmpp_header_zeroed)
 {
 	static const uint8_t zeros[12];
+	int ret = -ETIME, tries;
 
 	INIT(100, 1);
 	memset(rmpp_mad_bytes(&self->msg) + 24, 0xfe, 12); /* not Active */
 	self->msg.mad_len = MAD_LEN;
-	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
-	ASSERT_EQ(self->hdr + MAD_LEN,
-		  rmpp_msg_read(self->srv, &self->got, self->hdr, SOON));
+	/* A single MAD is not retransmitted, and some wires of this test lose 1 %. */
+	for (tries = 0; tries < 4 && ret == -ETIME; tries++) {
+		ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+		ret = rmpp_msg_read(self->srv, &self->got, self->hdr, SOON / 4);
+	}
+	ASSERT_EQ(self->hdr + MAD_LEN, ret);
 	EXPECT_EQ(0, memcmp(rmpp_mad_bytes(&self->got) + 24, zeros, 12));
 	EXPECT_EQ(0, memcmp(rmpp_mad_bytes(&self->got) + RMPP_HDR,
 			    rmpp_mad_bytes(&self->msg) + RMPP_HDR,
