@@ -26,7 +26,7 @@ run_deps()
 
 run_kernels()
 {
-	for profile in source stock-6.1 debug-6.1; do
+	for profile in source stock-6.1 debug-6.1 stock-6.12 stock-7; do
 		echo "$profile: $(scripts/kernel-cache.sh $profile)"
 	done
 	echo "0 passed, 0 failed, 0 skipped"

@@ -15,7 +15,7 @@ demo="$build busybox-static dash ibverbs-providers ibverbs-utils
 docs='graphviz linux-source-6.1 perl python3-sphinx xz-utils'
 fabric="$demo ibsim-utils opensm"
 check="$fabric $docs bc bison ccache clang dkms flex gcc-multilib libclang-rt-dev
-	libelf-dev libibmad-dev libssl-dev shellcheck sparse"
+	libelf-dev libibmad-dev libssl-dev patchelf shellcheck sparse zstd"
 
 case ${1:-check} in
 build) wanted=$build ;;

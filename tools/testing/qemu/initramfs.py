@@ -6,6 +6,7 @@ with their shared libraries, kernel modules with the modules.dep they need,
 and whatever files a job adds.
 """
 
+import lzma
 import os
 import re
 import shutil
@@ -136,6 +137,17 @@ def add_programs(tree, more=()):
         tree.copy(host)
 
 
+def _module_name(path):
+    """"rdma_rxe" of kernel/drivers/infiniband/sw/rxe/rdma-rxe.ko."""
+    return os.path.basename(path).partition(".ko")[0].replace("-", "_")
+
+
+def _module(path):
+    """The bytes of a module, which may be compressed; then its path ends so."""
+    data = path.read_bytes()
+    return lzma.decompress(data) if path.suffix == ".xz" else data
+
+
 def add_modules(tree, profile_dir):
     """The modules of a kernel profile; ib_umad only as /lib/umad/intree."""
     release = (profile_dir / "release").read_text().strip()
@@ -143,7 +155,7 @@ def add_modules(tree, profile_dir):
     paths, needs = {}, {}
     for line in (modules / "modules.dep").read_text().splitlines():
         path, _, deps = line.partition(":")
-        paths[os.path.basename(path)[:-3].replace("-", "_")] = path
+        paths[_module_name(path)] = path
         needs[path] = deps.split()
     wanted = []
     for name in MODULES:
@@ -151,14 +163,15 @@ def add_modules(tree, profile_dir):
             wanted += [paths[name], *needs[paths[name]]]
     wanted = list(dict.fromkeys(wanted))
     for path in wanted:
-        tree.copy(modules / path, f"lib/modules/{release}/{path}")
+        tree.blob(f"lib/modules/{release}/{path.removesuffix('.xz')}",
+                  _module(modules / path))
     tree.text(f"lib/modules/{release}/modules.dep", "".join(
-        f"{p}: {' '.join(needs[p])}\n" for p in wanted))
-    names = {os.path.basename(p)[:-3].replace("-", "_") for p in wanted}
+        f"{p}: {' '.join(needs[p])}\n" for p in wanted).replace(".ko.xz", ".ko"))
+    names = {_module_name(p) for p in wanted}
     aliases = (modules / "modules.alias").read_text().splitlines()
     tree.text(f"lib/modules/{release}/modules.alias", "".join(
         f"{a}\n" for a in aliases if a.split()[-1] in names))
-    tree.copy(modules / paths["ib_umad"], "lib/umad/intree/ib_umad.ko")
+    tree.blob("lib/umad/intree/ib_umad.ko", _module(modules / paths["ib_umad"]))
 
 
 def skeleton():

@@ -19,6 +19,10 @@ SELFTESTS = "tools/testing/selftests/umad"
 MATRIX = "matrix.toml"
 FILES = [MATRIX, "long.toml", "../mutants/plans.toml"]
 INTREE = "intree.toml"
+# In it, the reason of tests that fail on other kernels than this one.
+PASSES = "passes here"
+# The kernel of most plans, in whose place another may be asked for.
+STOCK = "stock-6.1"
 # Of the harness' own: cases of harness_cases.py.
 HARNESS = "harness/"
 
@@ -178,8 +182,11 @@ def make(name, *parts):
     return plan
 
 
-def load(name):
-    """The plans of a row, one for each kernel it names."""
+def load(name, kernel=None):
+    """The plans of a row, one for each kernel it names.
+
+    With a kernel: those that are on Debian 12's, on this one in its place.
+    """
     if name.startswith(HARNESS):
         return [_harness_case(name[len(HARNESS):])]
     row = dict(_look_up("plan", name))
@@ -188,12 +195,16 @@ def load(name):
     places = [places] if isinstance(places, str) else places
     if not places:
         raise PlanError(f"{name}: on what?")
-    failures = {"expect_fail": expected_failures(name)}
-    result = [make(name, *suites, _look_up("on", place), row, failures)
+    result = [make(name, *suites, _look_up("on", place), row)
               for place in places]
+    several = len(result) > 1 or kernel
+    if kernel:
+        result = [p for p in result if p.kernel == STOCK]
     for plan in result:
+        plan.kernel = kernel or plan.kernel
         plan.desc = "; ".join(s["desc"] for s in suites if "desc" in s)
-        if len(result) > 1:
+        plan.expect_fail = expected_failures(name, plan.kernel)
+        if several:
             plan.name += f"@{plan.kernel}"
     return result
 
@@ -216,12 +227,18 @@ def every_name():
     return sorted(tables()["plan"])
 
 
-def expected_failures(name):
+def expected_failures(name, kernel):
     """{test name: reason} of a plan, from the file of known differences."""
+    table = parse(INTREE)
     expected = {}
-    for reason, tests in parse(INTREE).get(name, {}).items():
-        for test in tests:
-            if test in expected:
-                raise PlanError(f"{INTREE}: {name}: {test} is listed twice")
-            expected[test] = reason
+    for key in (name, f"{name}@{kernel}"):
+        for reason, tests in table.get(key, {}).items():
+            for test in tests:
+                if reason == PASSES:
+                    if not expected.pop(test, None):
+                        raise PlanError(f"{INTREE}: {key}: {test} passes anyway")
+                elif test in expected:
+                    raise PlanError(f"{INTREE}: {key}: {test} is listed twice")
+                else:
+                    expected[test] = reason
     return expected

@@ -261,7 +261,8 @@ async def run_all(todo, jobs, strict, repeat):
 
 def adhoc(args):
     """One command line in one guest; prints what it says as it says it."""
-    plan = plans.Plan(name="adhoc", kernel=args.kernel, module=args.module,
+    plan = plans.Plan(name="adhoc", kernel=args.kernel or "debug-6.1",
+                      module=args.module,
                       module_args=args.module_args, smp=args.smp,
                       mem=args.mem, accel=args.accel, timeout=args.timeout,
                       setup=[s for s in args.setup if s != "none"],
@@ -333,8 +334,10 @@ def options():
     parser.add_argument("--show", metavar="PLAN",
                         help="run this plan, print what its tests say")
     parser.add_argument("--cmd", help="run this command line in one guest")
+    parser.add_argument("--kernel", metavar="PROFILE",
+                        help="with --cmd: of the guest (debug-6.1); with plans: "
+                        f"those that are on {plans.STOCK}, on this instead")
     one = parser.add_argument_group("with --cmd")
-    one.add_argument("--kernel", default="debug-6.1")
     one.add_argument("--module", default="ours",
                      choices=("ours", "intree", "none"))
     one.add_argument("--module-args", default="", help="NAME=VALUE ...")
@@ -378,7 +381,7 @@ def main():
         return 0 if show(args.show, args.soak) else 1
     names = plans.all_names() if args.plans in ([], ["all"]) else args.plans
     try:
-        todo = [p for name in names for p in plans.load(name)]
+        todo = [p for name in names for p in plans.load(name, args.kernel)]
     except plans.PlanError as error:
         sys.exit(f"run.py: {error}")
     for plan in todo if args.soak else []:

@@ -74,6 +74,20 @@ class Rows(unittest.TestCase):
                          [("both@stock-6.1", "stock-6.1"),
                           ("both@debug-6.1", "debug-6.1")])
 
+    def test_another_kernel_in_the_place_of_stock(self):
+        self.assertEqual([(p.name, p.kernel) for p in plan.load("both", "new")],
+                         [("both@new", "new")])
+        self.assertEqual(plan.load("one", "new"), [])
+
+    def test_known_failures_of_a_kernel(self):
+        self.write('[both]\n"why" = ["x", "y"]\n["both@new"]\n"passes here" = ["y"]\n'
+                   '"or" = ["z"]', plan.INTREE)
+        self.assertEqual(plan.load("both", "new")[0].expect_fail,
+                         {"x": "why", "z": "or"})
+        self.assertEqual(plan.load("both")[0].expect_fail, {"x": "why", "y": "why"})
+        self.write('["both@new"]\n"passes here" = ["y"]', plan.INTREE)
+        self.assertRaises(PlanError, plan.load, "both", "new")
+
     def test_known_failures(self):
         self.write('[one]\n"why" = ["x", "y/z"]', plan.INTREE)
         self.assertEqual(plan.load("one")[0].expect_fail,
