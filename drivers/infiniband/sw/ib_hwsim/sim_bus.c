@@ -17,6 +17,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include "sim_compat.h"
 #include "sim_config.h"
 #include "sim_device.h"
 #include "sim_port.h"
@@ -138,8 +139,8 @@ static void destroy(struct sim_instance *instance)
 	put_device(&instance->dev);
 }
 
-static ssize_t new_device_store(struct bus_type *bus, const char *buf,
-				size_t count)
+static ssize_t new_device_store(SIM_BUS_CONST struct bus_type *bus,
+				const char *buf, size_t count)
 {
 	struct sim_config *config;
 	int ret;
@@ -158,8 +159,8 @@ static ssize_t new_device_store(struct bus_type *bus, const char *buf,
 }
 static BUS_ATTR_WO(new_device);
 
-static ssize_t del_device_store(struct bus_type *bus, const char *buf,
-				size_t count)
+static ssize_t del_device_store(SIM_BUS_CONST struct bus_type *bus,
+				const char *buf, size_t count)
 {
 	struct sim_instance *instance;
 	u32 id;

@@ -5,9 +5,9 @@
  */
 #include "sim_capture.h"
 
-#include <asm/unaligned.h>
 #include <kunit/test.h>
 #include <linux/string.h>
+#include "sim_compat.h"
 #include "sim_kunit.h"
 #include "sim_pcap.h"
 

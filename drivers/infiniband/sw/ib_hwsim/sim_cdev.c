@@ -218,7 +218,6 @@ static const struct file_operations raw_fops = {
 	.poll = raw_poll,
 	.unlocked_ioctl = raw_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.llseek = no_llseek,
 };
 
 static struct miscdevice raw_misc = {

@@ -11,7 +11,7 @@
 #include "sim.h"
 
 int sim_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		  struct ib_udata *udata)
+		  struct sim_cq_user *user)
 {
 	struct sim_cq *cq = to_sim_cq(ibcq);
 	int ret;
@@ -19,7 +19,7 @@ int sim_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	ret = sim_fail_hit(&to_sim(ibcq->device)->fail, SIM_VERB_CREATE_CQ);
 	if (ret)
 		return ret;
-	if (udata || attr->flags)
+	if (user || attr->flags)
 		return -EOPNOTSUPP;
 	if (attr->cqe < 1 || attr->cqe > SIM_MAX_CQE)
 		return -EINVAL;

@@ -6,6 +6,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
+#include "sim_compat.h"
 
 #define SIM_MAX_CQE	65536
 
@@ -35,7 +36,7 @@ static inline struct sim_cq *to_sim_cq(struct ib_cq *ibcq)
 }
 
 int sim_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		  struct ib_udata *udata);
+		  struct sim_cq_user *user);
 int sim_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int sim_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc);
 int sim_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

@@ -5,11 +5,11 @@
  */
 #include "sim_field.h"
 
-#include <asm/unaligned.h>
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
 #include <rdma/ib_mad.h>
+#include "sim_compat.h"
 
 /* Which MADs have a field, and where. */
 enum sim_field_kind {

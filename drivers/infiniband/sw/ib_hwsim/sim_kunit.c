@@ -2,9 +2,9 @@
 /* What the suites of ib_hwsim share. */
 #include "sim_kunit.h"
 
-#include <asm/unaligned.h>
 #include <kunit/test.h>
 #include <linux/module.h>
+#include "sim_compat.h"
 
 #define SHOW_SIZE	16384
 

@@ -19,6 +19,7 @@
 #include <linux/sched.h>
 #include <linux/time64.h>
 #include "sim_capture.h"
+#include "sim_compat.h"
 
 /* Limit of packets in a medium; bounds the memory of long delays. */
 #define WAITING_MAX	65536
@@ -294,8 +295,8 @@ int sim_medium_init(struct sim_medium *medium, enum sim_direction direction,
 	INIT_LIST_HEAD(&medium->late);
 	INIT_LIST_HEAD(&medium->overtaken);
 	INIT_WORK(&medium->work, medium_work);
-	hrtimer_init(&medium->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	medium->timer.function = medium_timer;
+	hrtimer_setup(&medium->timer, medium_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS);
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(sim_medium_init);

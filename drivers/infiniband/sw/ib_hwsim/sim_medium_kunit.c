@@ -2,7 +2,6 @@
 /* The medium: order and times of deliveries, and that no packet is leaked. */
 #include "sim_medium.h"
 
-#include <asm/unaligned.h>
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -10,6 +9,7 @@
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/time64.h>
+#include "sim_compat.h"
 #include "sim_kunit.h"
 
 #define ARRIVED_MAX	4096

@@ -7,7 +7,6 @@
  */
 #include "sim_pcap.h"
 
-#include <asm/unaligned.h>
 #include <kunit/visibility.h>
 #include <linux/bits.h>
 #include <linux/crc32.h>
@@ -15,6 +14,7 @@
 #include <linux/math64.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include "sim_compat.h"
 
 #define LINKTYPE_ERF		197
 #define ERF_LEN			16

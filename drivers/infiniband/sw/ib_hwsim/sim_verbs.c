@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include "sim.h"
 #include "sim_ah.h"
+#include "sim_compat.h"
 #include "sim_cq.h"
 #include "sim_pma.h"
 #include "sim_port.h"
@@ -187,7 +188,7 @@ static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
 
 static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				 u64 virt_addr, int access,
-				 struct ib_udata *udata)
+				 SIM_MR_DMAH struct ib_udata *udata)
 {
 	return ERR_PTR(-EOPNOTSUPP);
 }
