@@ -76,6 +76,17 @@ static struct target targets[] = {
 	{ "kmem_cache_alloc_lru", "alloc" },
 	{ "kmemdup", "alloc" },
 	{ "__alloc_pages", "alloc" },
+	/* The same since 6.10. */
+	{ "__kmalloc_noprof", "alloc" },
+	{ "__kmalloc_cache_noprof", "alloc" },
+	{ "__kmalloc_node_noprof", "alloc" },
+	{ "__kvmalloc_node_noprof", "alloc" },
+	{ "__kmalloc_large_noprof", "alloc" },
+	{ "kmem_cache_alloc_noprof", "alloc" },
+	{ "kmem_cache_alloc_lru_noprof", "alloc" },
+	{ "kmemdup_noprof", "alloc" },
+	{ "alloc_pages_noprof", "alloc" },
+	{ "__alloc_pages_noprof", "alloc" },
 	{ "ib_core:ib_create_send_mad", "build" },
 };
 
@@ -211,8 +222,13 @@ static void plant_points(void)
 
 static void find_points(struct module *mod)
 {
+#ifdef RACE_HAVE_CORE_LAYOUT
 	const u8 *text = mod->core_layout.base;
 	size_t size = mod->core_layout.text_size;
+#else
+	const u8 *text = mod->mem[MOD_TEXT].base;
+	size_t size = mod->mem[MOD_TEXT].size;
+#endif
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(targets); i++)

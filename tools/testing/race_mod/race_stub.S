@@ -6,9 +6,11 @@
  * The order is that of struct race_frame.
  */
 #include <linux/linkage.h>
+#include <linux/objtool.h>
 
 	.text
-SYM_CODE_START(race_stub)
+SYM_FUNC_START(race_stub)
+	ANNOTATE_NOENDBR
 	pushq	$0
 	pushfq
 	pushq	%rax
@@ -48,5 +50,7 @@ SYM_CODE_START(race_stub)
 	popq	%rbx
 	popq	%rax
 	popfq
-	ret
-SYM_CODE_END(race_stub)
+	RET
+SYM_FUNC_END(race_stub)
+/* Whose stack it is, objtool cannot know. */
+STACK_FRAME_NON_STANDARD race_stub

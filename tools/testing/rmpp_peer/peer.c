@@ -11,6 +11,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
@@ -409,6 +410,25 @@ static void peer_received(struct ib_mad_agent *agent,
 		ib_free_recv_mad(wc);
 }
 
+static int look_at_device(struct ib_device *ib_dev)
+{
+	if (!strcmp(dev_name(&ib_dev->dev), device) && ib_device_try_get(ib_dev))
+		peer.ib_dev = ib_dev;
+	return -EOPNOTSUPP;
+}
+
+/* ib_core shows a new client all devices; to be asked for one by name is gone in 7.x. */
+static int find_device(void)
+{
+	struct ib_client client = { .name = "umad_peer", .add = look_at_device };
+	int ret = ib_register_client(&client);
+
+	if (ret)
+		return ret;
+	ib_unregister_client(&client);
+	return peer.ib_dev ? 0 : -ENODEV;
+}
+
 static int __init peer_init(void)
 {
 	struct ib_mad_reg_req req = {
@@ -420,9 +440,9 @@ static int __init peer_init(void)
 
 	spin_lock_init(&peer.lock);
 	INIT_DELAYED_WORK(&peer.work, stop_sending);
-	peer.ib_dev = ib_device_get_by_name(device, RDMA_DRIVER_UNKNOWN);
-	if (!peer.ib_dev)
-		return -ENODEV;
+	ret = find_device();
+	if (ret)
+		return ret;
 	ret = -ENOMEM;
 	peer.wq = alloc_ordered_workqueue("umad_peer", 0);
 	if (!peer.wq)
