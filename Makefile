@@ -57,6 +57,7 @@ help:
 	@echo '  make fuzz             each target of libFuzzer for FUZZ_SECONDS=60'
 	@echo '  make soak             all plans soak-*, then 30 minutes of mixed load'
 	@echo '                        (SOAK_SECONDS=N: so many seconds instead); takes hours'
+	@echo '  make check-kernels    builds and plans on all newer kernels; takes more than an hour'
 	@echo '  make check-kcsan      races and stress on a kernel with KCSAN'
 	@echo '  make mutants          which tests notice small faults of the driver; takes hours'
 	@echo 'One guest: see $(QEMU)/README.rst'
@@ -73,6 +74,10 @@ check-static check-dkms check-kunit check-hwsim:
 
 check-qemu:
 	@scripts/check.sh deps kernels harness plans
+
+# make check has a part of them.
+check-kernels:
+	@scripts/check.sh deps kernels builds newer
 
 # Another seed each time, which it prints.
 fuzz:
@@ -109,6 +114,6 @@ soak:
 	@scripts/soak.sh $(SOAK_SECONDS)
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
-	check check-static check-dkms check-kunit check-qemu check-hwsim demo \
+	check check-static check-dkms check-kunit check-qemu check-hwsim check-kernels demo \
 	demo-fabric bench-rmpp fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean \
 	htmldocs

@@ -69,9 +69,22 @@ run_plans()
 	python3 $qemu/run.py --jobs 3 --changed all
 }
 
+run_builds()
+{
+	scripts/check-builds.sh
+}
+
+# Each plan that is on Debian 12's kernel, on the newer ones.
+run_newer()
+{
+	python3 $qemu/run.py --jobs 3 --changed --kernel stock-6.12 \
+		--kernel stock-7 all
+}
+
 for stage in $(echo "$@" | tr + ' '); do
 	case $stage in
-	deps | kernels | static | dkms | fuzz | harness | kunit | hwsim | plans) ;;
+	deps | kernels | static | dkms | fuzz | harness | kunit | hwsim) ;;
+	plans | builds | newer) ;;
 	*)
 		echo "check.sh: no stage '$stage'" >&2
 		exit 2

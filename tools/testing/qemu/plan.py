@@ -21,6 +21,8 @@ FILES = [MATRIX, "long.toml", "../mutants/plans.toml"]
 INTREE = "intree.toml"
 # In it, the reason of tests that fail on other kernels than this one.
 PASSES = "passes here"
+# A list of plans, whose tests fail here too.
+AS = "as"
 # The kernel of most plans, in whose place another may be asked for.
 STOCK = "stock-6.1"
 # Of the harness' own: cases of harness_cases.py.
@@ -233,6 +235,11 @@ def expected_failures(name, kernel):
     expected = {}
     for key in (name, f"{name}@{kernel}"):
         for reason, tests in table.get(key, {}).items():
+            if reason == AS:
+                for other in tests:
+                    _look_up("plan", other)
+                    expected.update(expected_failures(other, kernel))
+                continue
             for test in tests:
                 if reason == PASSES:
                     if not expected.pop(test, None):

@@ -261,7 +261,7 @@ async def run_all(todo, jobs, strict, repeat):
 
 def adhoc(args):
     """One command line in one guest; prints what it says as it says it."""
-    plan = plans.Plan(name="adhoc", kernel=args.kernel or "debug-6.1",
+    plan = plans.Plan(name="adhoc", kernel=(args.kernel or ["debug-6.1"])[-1],
                       module=args.module,
                       module_args=args.module_args, smp=args.smp,
                       mem=args.mem, accel=args.accel, timeout=args.timeout,
@@ -334,9 +334,9 @@ def options():
     parser.add_argument("--show", metavar="PLAN",
                         help="run this plan, print what its tests say")
     parser.add_argument("--cmd", help="run this command line in one guest")
-    parser.add_argument("--kernel", metavar="PROFILE",
-                        help="with --cmd: of the guest (debug-6.1); with plans: "
-                        f"those that are on {plans.STOCK}, on this instead")
+    parser.add_argument("--kernel", metavar="PROFILE", action="append",
+                        help="with --cmd: of the guest (debug-6.1); with plans, once "
+                        f"or more: those that are on {plans.STOCK}, on these instead")
     one = parser.add_argument_group("with --cmd")
     one.add_argument("--module", default="ours",
                      choices=("ours", "intree", "none"))
@@ -381,7 +381,8 @@ def main():
         return 0 if show(args.show, args.soak) else 1
     names = plans.all_names() if args.plans in ([], ["all"]) else args.plans
     try:
-        todo = [p for name in names for p in plans.load(name, args.kernel)]
+        todo = [p for kernel in args.kernel or [None] for name in names
+                for p in plans.load(name, kernel)]
     except plans.PlanError as error:
         sys.exit(f"run.py: {error}")
     for plan in todo if args.soak else []:

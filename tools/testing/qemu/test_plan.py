@@ -88,6 +88,12 @@ class Rows(unittest.TestCase):
         self.write('["both@new"]\n"passes here" = ["y"]', plan.INTREE)
         self.assertRaises(PlanError, plan.load, "both", "new")
 
+    def test_known_failures_of_other_plans(self):
+        self.write('[both]\nas = ["one"]\n[one]\n"why" = ["x"]\n["one@new"]\n"or" = ["z"]',
+                   plan.INTREE)
+        self.assertEqual(plan.load("both", "new")[0].expect_fail,
+                         {"x": "why", "z": "or"})
+
     def test_known_failures(self):
         self.write('[one]\n"why" = ["x", "y/z"]', plan.INTREE)
         self.assertEqual(plan.load("one")[0].expect_fail,

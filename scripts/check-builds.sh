@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Builds the module and the test modules for each newer kernel, with W=1: make has to
+# say nothing. For Debian 12's kernel check-static.sh does that, and sparse.
+set -eu
+
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=scripts/results.sh
+. "$here/results.sh"
+
+export CCACHE_DIR="${XDG_CACHE_HOME:-$HOME/.cache}/ib-umad/ccache"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+folders='. drivers/infiniband/sw/ib_hwsim tools/testing/rmpp_peer tools/testing/race_mod'
+
+build()
+{
+	kdir=$(readlink -f "$("$here/kernel-cache.sh" "$1")/kdir")
+	cc=$(sed -n 's/^CONFIG_CC_VERSION_TEXT="\([^ "]*\).*/\1/p' "$kdir/.config")
+	rm -rf "$work/copy"
+	"$here/module-copy.sh" "$work/copy" drivers/infiniband/sw/ib_hwsim \
+		include/uapi/rdma/ib_hwsim.h tools/testing/rmpp_peer \
+		tools/testing/race_mod
+	for folder in $folders; do
+		# Headers without vmlinux: no BTF, and no message about that.
+		make -s -j"$(nproc)" -C "$kdir" M="$work/copy/$folder" W=1 \
+			CC="ccache $cc" CONFIG_DEBUG_INFO_BTF_MODULES= modules 2>&1 || return
+	done
+}
+
+for profile in stock-6.12 stock-7; do
+	check "builds: gcc W=1, $profile" build "$profile" || :
+done
+summary
