@@ -20,10 +20,7 @@
 /* ib_core's recv_queue_size, if nobody tells. */
 #define RECV_QUEUE_DEFAULT	512
 
-/*
- * ib_core is told of no RMPP, so that it hands up each segment as it came and
- * takes each request as one MAD; then what it would have checked is checked here.
- */
+/* What ib_core checks of RMPP, as it is told of that for some agents only. */
 static int check_reg(struct umad_port *port, const struct umad_reg *reg)
 {
 	bool user_rmpp = reg->flags & IB_USER_MAD_USER_RMPP;
@@ -107,10 +104,21 @@ static u32 receive_window_budget(struct ib_qp *qp)
 	return max(depth / 4 * 3, 1U);
 }
 
+/*
+ * For ib_core an agent with RMPP is one whose RMPP is done in user space: each segment
+ * is handed up as it came and sent as it is. From 6.17 on it holds MADs of the SA's class
+ * back, but no segments of such an agent. An agent without a class cannot be one.
+ */
+static bool is_rmpp_to_core(const struct umad_reg *reg)
+{
+	return reg->rmpp_version && reg->req.mgmt_class;
+}
+
 static int agent_register(struct umad_agent *agent,
 			  const struct umad_reg *reg)
 {
 	struct umad_port *port = agent->file->port;
+	bool rmpp = is_rmpp_to_core(reg);
 	struct ib_mad_reg_req req = reg->req;
 	struct ib_mad_agent *core;
 	int ret;
@@ -121,9 +129,10 @@ static int agent_register(struct umad_agent *agent,
 
 	core = ib_register_mad_agent(port->ib_dev, port->port_num,
 				     reg->qpn ? IB_QPT_GSI : IB_QPT_SMI,
-				     req.mgmt_class ? &req : NULL, 0,
+				     req.mgmt_class ? &req : NULL,
+				     rmpp ? IB_MGMT_RMPP_VERSION : 0,
 				     umad_send_handler, umad_recv_handler,
-				     agent, 0);
+				     agent, rmpp ? IB_MAD_USER_RMPP : 0);
 	if (IS_ERR(core))
 		return PTR_ERR(core);
 	umad_tids_add(&agent->tid, core->hi_tid);
