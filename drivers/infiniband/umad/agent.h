@@ -7,6 +7,7 @@
 #include <linux/timerqueue.h>
 #include <linux/types.h>
 #include "active_ref.h"
+#include "flow.h"
 #include "tids.h"
 
 struct ib_mad_agent;
@@ -29,6 +30,7 @@ struct umad_file;
  *	&umad_request.expired_node
  * @posted: how many were posted so far
  * @expired_count: how many are in @expired
+ * @flow: its requests in ib_core, if those are limited, and those that wait for a place
  * @receivers: messages being reassembled, or just complete, &umad_xfer_rx.agent_node
  */
 struct umad_agent {
@@ -46,6 +48,7 @@ struct umad_agent {
 	struct timerqueue_head expired;
 	u64 posted;
 	unsigned int expired_count;
+	struct umad_flow flow;
 	struct list_head receivers;
 };
 

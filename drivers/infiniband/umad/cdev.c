@@ -25,7 +25,8 @@ MODULE_PARM_DESC(recv_budget,
 static void file_free(struct umad_file *file)
 {
 	umad_retry_queue_destroy(&file->retry_queue);
-	/* No agent, so neither requests nor messages: nothing arms it any more. */
+	/* No agent, so neither requests nor messages: nothing arms them any more. */
+	cancel_work_sync(&file->backlog_work);
 	cancel_delayed_work_sync(&file->deadline_work);
 	umad_rmpp_destroy(&file->rmpp);
 	umad_txn_table_destroy(&file->txns);
@@ -86,6 +87,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_rmpp_init(&file->rmpp, &file->user->share);
 	umad_retry_queue_init(&file->retry_queue, &port->pace, &file->user->turn,
 			      umad_request_retry_work);
+	INIT_WORK(&file->backlog_work, umad_request_backlog_work);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	get_task_comm(file->comm, current);
 

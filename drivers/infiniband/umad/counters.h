@@ -5,7 +5,9 @@
  * The table in Documentation/ is made from this list.
  */
 UMAD_COUNTER(SEND_POSTED, send_posted, "MADs",
-	     "first attempts handed to ib_core; an RMPP message counts as one")
+	     "first attempts handed to ib_core, or kept for that; an RMPP message counts as one")
+UMAD_COUNTER(SEND_BACKLOGGED, send_backlogged, "MADs",
+	     "of send_posted, those that had to wait for a place in ib_core")
 UMAD_COUNTER(SEND_RETRIED, send_retried, "MADs",
 	     "further attempts handed to ib_core after a timeout")
 UMAD_COUNTER(SEND_COMPLETED, send_completed, "MADs",

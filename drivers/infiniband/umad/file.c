@@ -72,13 +72,15 @@ size_t umad_file_hdr_size(struct umad_file *file)
  */
 void umad_file_show(struct umad_file *file, struct seq_file *s)
 {
-	unsigned int agents = 0, outstanding, queued;
+	unsigned int agents = 0, backlog = 0, outstanding, queued;
 	size_t charged, budget;
 	int id;
 
 	spin_lock(&file->lock);
-	for (id = 0; id < UMAD_MAX_AGENTS; id++)
+	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
 		agents += !!file->agent[id];
+		backlog += file->agent[id] ? file->agent[id]->flow.waiting : 0;
+	}
 	outstanding = file->txns.count;
 	spin_unlock(&file->lock);
 
@@ -88,8 +90,8 @@ void umad_file_show(struct umad_file *file, struct seq_file *s)
 	budget = file->rxq.budget;
 	spin_unlock(&file->rxq.lock);
 
-	seq_printf(s, "pid %d comm %*pE hdr %zu agents %u outstanding %u unread %u unread_bytes %zu budget %zu\n",
+	seq_printf(s, "pid %d comm %*pE hdr %zu agents %u outstanding %u unread %u unread_bytes %zu budget %zu backlog %u\n",
 		   pid_nr(file->user->pid), (int)strnlen(file->comm, sizeof(file->comm)),
 		   file->comm, umad_file_hdr_size(file), agents, outstanding,
-		   queued, charged, budget);
+		   queued, charged, budget, backlog);
 }

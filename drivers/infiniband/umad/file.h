@@ -51,6 +51,7 @@ struct umad_user;
  * @txns: outstanding requests
  * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
  * @retry_queue: what waits for its turn to be sent again
+ * @backlog_work: posts what waits for a place in ib_core
  * @rmpp: messages of several segments
  * @reserve: of the opener's cgroup, which is charged for what is received
  * @reserve_used: bytes of it
@@ -73,6 +74,7 @@ struct umad_file {
 	struct umad_txn_table txns;
 	struct list_head done;
 	struct umad_retry_queue retry_queue;
+	struct work_struct backlog_work;
 	struct umad_rmpp rmpp;
 
 	struct umad_reserve *reserve;

@@ -6,6 +6,8 @@
 #include <kunit/visibility.h>
 #include <linux/err.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/moduleparam.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include "agent.h"
@@ -16,9 +18,10 @@
 #include "recv.h"
 #include "request.h"
 #include "rmpp/xfer_rx.h"
+#include "umad_compat.h"
 
 /* ib_core's recv_queue_size, if nobody tells. */
-#define RECV_QUEUE_DEFAULT	512
+#define RECV_QUEUE_DEFAULT	512U
 
 /* What ib_core checks of RMPP, as it is told of that for some agents only. */
 static int check_reg(struct umad_port *port, const struct umad_reg *reg)
@@ -81,16 +84,16 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
 	umad_active_ref_init(&agent->active_ref);
 	INIT_LIST_HEAD(&agent->requests);
 	timerqueue_init_head(&agent->expired);
+	umad_flow_init(&agent->flow, &file->lock, 0);
 	INIT_LIST_HEAD(&agent->receivers);
 	return agent;
 }
 
 /*
- * Of the port's receive queue three quarters may be promised to RMPP senders.
- * Who tells its depth is the queue pair itself, and some (rxe) tell the ring
- * they made of it: one less than a power of two, the next after the depth.
+ * Who tells the depth of the receive queue is the queue pair itself, and some (rxe) tell
+ * the ring they made of it: one less than a power of two, the next after the depth.
  */
-static u32 receive_window_budget(struct ib_qp *qp)
+static u32 recv_queue_depth(struct ib_qp *qp)
 {
 	struct ib_qp_init_attr init = {};
 	struct ib_qp_attr attr = {};
@@ -101,7 +104,37 @@ static u32 receive_window_budget(struct ib_qp *qp)
 	depth = attr.cap.max_recv_wr;
 	if (is_power_of_2(depth + 1))
 		depth = (depth + 1) / 2;
-	return max(depth / 4 * 3, 1U);
+	return depth;
+}
+
+static unsigned int flow_control = UMAD_CORE_FLOW_CONTROL;
+module_param(flow_control, uint, 0644);
+MODULE_PARM_DESC(flow_control,
+		 "Of agents registered from now on, how many requests to SMAs, SA and CM may wait in ib_core: 0 no limit, 1 what ib_core of 6.17 has for its receive queue, more: for a queue of this size (default: 1 from 6.17 on, 0 before)");
+
+/* As get_sol_fc_max_outstanding() of ib_core has it. */
+static unsigned int flow_limit(const struct umad_agent *agent, u8 mgmt_class)
+{
+	unsigned int depth = READ_ONCE(flow_control);
+
+	if (!depth)
+		return 0;
+	if (depth == 1)
+		depth = recv_queue_depth(agent->core->qp);
+	switch (mgmt_class) {
+	case 0:
+		/* Here the wait entries of messages take places, too: some are for them. */
+		return agent->kernel_rmpp ? depth / 4 - depth / 16 : depth / 4;
+	case IB_MGMT_CLASS_CM:
+		return depth / 4;
+	case IB_MGMT_CLASS_SUBN_ADM:
+		return depth / 32;
+	case IB_MGMT_CLASS_SUBN_LID_ROUTED:
+	case IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE:
+		return min(depth, RECV_QUEUE_DEFAULT) / 4;
+	default:
+		return 0;
+	}
 }
 
 /*
@@ -137,8 +170,12 @@ static int agent_register(struct umad_agent *agent,
 		return PTR_ERR(core);
 	umad_tids_add(&agent->tid, core->hi_tid);
 	WRITE_ONCE(agent->core, core);
+	/* Nothing is sent yet that would need a place. */
+	agent->flow.limit = flow_limit(agent, req.mgmt_class);
+	/* Three quarters of the receive queue may be promised to RMPP senders. */
 	if (!READ_ONCE(port->rx_window_budget))
-		WRITE_ONCE(port->rx_window_budget, receive_window_budget(core->qp));
+		WRITE_ONCE(port->rx_window_budget,
+			   max(recv_queue_depth(core->qp) / 4 * 3, 1U));
 	return 0;
 }
 
@@ -276,5 +313,6 @@ void umad_agent_destroy(struct umad_agent *agent)
 	umad_tids_del(&agent->tid);
 	ib_unregister_mad_agent(agent->core);
 	WARN_ON_ONCE(!list_empty(&agent->requests));
+	umad_flow_destroy(&agent->flow);
 	kfree(agent);
 }

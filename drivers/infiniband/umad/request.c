@@ -100,7 +100,9 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 	if (action == UMAD_TXN_REPORT)
 		queue_timeout_entry(req);
 
-	if (old != UMAD_TXN_DONE && req->txn.state == UMAD_TXN_DONE) {
+	if (old == req->txn.state)
+		return action;
+	if (req->txn.state == UMAD_TXN_DONE) {
 		list_move_tail(&req->agent_node, &file->done);
 		umad_retry_queue_remove(&file->retry_queue, &req->retry);
 		if (req->ops->stop)
@@ -111,12 +113,13 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 			atomic_inc(&file->user->held_requests);
 		}
 		umad_wait_entry_cancel(req);
-	} else if (old != UMAD_TXN_EXPIRED && req->txn.state == UMAD_TXN_EXPIRED) {
+	} else if (req->txn.state == UMAD_TXN_EXPIRED) {
 		timerqueue_add(&req->agent->expired, &req->expired_node);
 		req->agent->expired_count++;
 		/* Few may be expired, and they are not what the process waits for. */
 		atomic_dec(&file->user->held_requests);
 	}
+	umad_wait_entry_leave_place(req);
 	return action;
 }
 
@@ -234,6 +237,7 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 	req->hdr = *hdr;
 	req->timeout_entry = entry;
 	timerqueue_init(&req->expired_node);
+	umad_flow_entry_init(&req->flow);
 	entry->file = agent->file;
 	entry->mad = *mad;
 	entry->rx_entry.data = &entry->mad;
@@ -281,6 +285,24 @@ struct umad_request *umad_request_create(struct umad_agent *agent,
 	return req;
 }
 
+/* Its first attempt waits for the response; false: and for a place before that. */
+static bool first_may_go(struct umad_request *req, struct ib_mad_send_buf *buf,
+			 umad_done_fn waiting_done)
+{
+	struct umad_agent *agent = req->agent;
+
+	if (!umad_wait_entry_needs_place(req, buf) ||
+	    umad_flow_enter(&agent->flow, &req->flow)) {
+		umad_wait_entry_attach(req, buf, waiting_done);
+		return true;
+	}
+	umad_txn_hold(&req->file->txns, &req->txn);
+	req->backlog_buf = buf;
+	umad_stat_inc(&req->file->port->stats, UMAD_STAT_SEND_BACKLOGGED);
+	umad_wait_entry_kick_backlog(agent);
+	return false;
+}
+
 /**
  * umad_request_insert() - into the file's table, ready to be posted
  * @req: created; after 0 the table's, and the caller has a reference of its own
@@ -290,7 +312,8 @@ struct umad_request *umad_request_create(struct umad_agent *agent,
  * @refuse_duplicate: not while another is outstanding with its TID and destination
  *
  * Context: process; takes &umad_file.lock; does not sleep.
- * Return: 0; -EINVAL for a duplicate; -EIO when the file or the agent ends.
+ * Return: 0, and @buf is to be posted; 1: @buf was consumed, and will be when ib_core has a
+ * place for it; -EINVAL for a duplicate; -EIO when the file or the agent ends.
  */
 int umad_request_insert(struct umad_request *req, struct ib_mad_send_buf *buf,
 			umad_done_fn waiting_done, bool refuse_duplicate)
@@ -312,8 +335,8 @@ int umad_request_insert(struct umad_request *req, struct ib_mad_send_buf *buf,
 	req->expired_node.expires = req->agent->posted++;
 	/* For the caller, while it posts. */
 	umad_request_get(req);
-	if (buf)
-		umad_wait_entry_attach(req, buf, waiting_done);
+	if (buf && !first_may_go(req, buf, waiting_done))
+		ret = 1;
 	umad_file_arm(file);
 out:
 	spin_unlock(&file->lock);
@@ -385,8 +408,12 @@ void umad_request_unlock(struct umad_file *file) __releases(&file->lock)
 
 	list_splice_init(&file->done, &done);
 	spin_unlock(&file->lock);
-	list_for_each_entry_safe(req, next, &done, agent_node)
+	list_for_each_entry_safe(req, next, &done, agent_node) {
+		/* It has ended in the backlog, where it is not any more: nobody else takes it. */
+		if (req->backlog_buf)
+			umad_request_free_mad(req, req->backlog_buf);
 		umad_request_put(req);
+	}
 }
 
 /**

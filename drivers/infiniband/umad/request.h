@@ -11,6 +11,7 @@
 
 #include <linux/refcount.h>
 #include <rdma/ib_mad.h>
+#include "flow.h"
 #include "post.h"
 #include "retry.h"
 #include "rxq.h"
@@ -28,6 +29,8 @@ struct work_struct;
  * @wants_turn: is it still to be sent again? &umad_file.lock held
  * @take_turn: its turn has come, @retransmit follows; &umad_file.lock held
  * @retransmit: send again what is due; with an active reference to the agent, no lock held
+ * @post: it waited for a place and has one: post its first attempt, which is consumed;
+ *	with a reference, and an active one to the agent, no lock held; NULL: it never waits
  * @describe: in &ib_user_mad_hdr.reserved, why it was not delivered; NULL: it is left
  *	as it was written; &umad_file.lock held
  * @stop: it is DONE; may be NULL; &umad_file.lock held
@@ -40,6 +43,7 @@ struct umad_request_ops {
 	bool (*wants_turn)(const struct umad_request *req);
 	void (*take_turn)(struct umad_request *req, ktime_t now);
 	void (*retransmit)(struct umad_request *req);
+	void (*post)(struct umad_request *req, struct ib_mad_send_buf *buf);
 	void (*describe)(const struct umad_request *req, u8 *reserved);
 	void (*stop)(struct umad_request *req);
 	void (*cancel)(struct umad_request *req);
@@ -77,6 +81,9 @@ struct umad_timeout_entry {
  *	&umad_file.lock, under which it is not freed; see wait_entry.h
  * @waits_posted: MADs in ib_core that are the wait entry, or were; protected by
  *	&umad_file.lock; see wait_entry.h
+ * @flow: its place in ib_core, if the agent's are limited; protected by &umad_file.lock
+ * @backlog_buf: its first attempt, while that waits for a place, or has ended so;
+ *	protected by &umad_file.lock
  * @rearm: what was not the response has used up the wait entry, and a copy is to take
  *	its place; protected by &umad_file.lock
  * @rearms: how often that was so; protected by &umad_file.lock
@@ -110,6 +117,8 @@ struct umad_request {
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
 	unsigned int waits_posted;
+	struct umad_flow_entry flow;
+	struct ib_mad_send_buf *backlog_buf;
 	bool rearm;
 	unsigned int rearms;
 	bool postponed;
@@ -163,6 +172,7 @@ void umad_request_retry(struct umad_request *req, ktime_t now);
 
 /* request_events.c */
 void umad_request_retry_work(struct work_struct *work);
+void umad_request_backlog_work(struct work_struct *work);
 void umad_request_cancel_all(struct umad_agent *agent);
 void umad_request_answer_lost(struct ib_mad_send_buf *buf,
 			      const struct ib_mad_hdr *response);

@@ -59,6 +59,82 @@ void umad_request_retry_work(struct work_struct *work)
 	umad_agent_leave(agent);
 }
 
+/*
+ * The first of an agent that waits for a place, if there is one. An expired request that
+ * listens for a late response matters less; the first of those may have no place.
+ */
+static struct umad_request *backlog_take(struct umad_agent *agent)
+{
+	struct umad_flow_entry *entry;
+	struct umad_request *expired;
+	unsigned int looked_at = 0;
+
+	lockdep_assert_held(&agent->file->lock);
+	if (!umad_flow_has_backlog(&agent->flow))
+		return NULL;
+	while (umad_flow_is_full(&agent->flow) && agent->expired_count &&
+	       looked_at++ < BATCH) {
+		expired = container_of(timerqueue_getnext(&agent->expired),
+				       struct umad_request, expired_node);
+		umad_request_step(expired, UMAD_TXN_EV_CANCEL, 0, 0);
+	}
+	entry = umad_flow_next(&agent->flow);
+	return entry ? container_of(entry, struct umad_request, flow) : NULL;
+}
+
+/*
+ * The next of a file that has a place, its first attempt, a reference, and an active one
+ * to its agent. The agents take turns, from @id on.
+ */
+static struct umad_request *backlog_next(struct umad_file *file, unsigned int *id,
+					 struct ib_mad_send_buf **buf)
+{
+	struct umad_request *req = NULL;
+	struct umad_agent *agent;
+	unsigned int looked_at;
+
+	spin_lock(&file->lock);
+	for (looked_at = 0; !req && looked_at < UMAD_MAX_AGENTS; looked_at++) {
+		*id = (*id + 1) % UMAD_MAX_AGENTS;
+		agent = file->agent[*id];
+		if (!agent || !umad_active_ref_tryget(&agent->active_ref))
+			continue;
+		req = backlog_take(agent);
+		if (!req)
+			umad_agent_leave(agent);
+	}
+	if (req) {
+		umad_request_get(req);
+		*buf = req->backlog_buf;
+		req->backlog_buf = NULL;
+	}
+	umad_request_unlock(file);
+	return req;
+}
+
+/**
+ * umad_request_backlog_work() - post what waits for a place in ib_core, as far as there are
+ * @work: &umad_file.backlog_work
+ *
+ * Context: process, on the module's own queue; sleeps.
+ */
+void umad_request_backlog_work(struct work_struct *work)
+{
+	struct umad_file *file = container_of(work, struct umad_file, backlog_work);
+	struct ib_mad_send_buf *buf;
+	struct umad_request *req;
+	struct umad_agent *agent;
+	unsigned int id = 0;
+
+	while ((req = backlog_next(file, &id, &buf))) {
+		agent = req->agent;
+		req->ops->post(req, buf);
+		umad_request_put(req);
+		umad_agent_leave(agent);
+		cond_resched();
+	}
+}
+
 /**
  * umad_request_cancel_all() - give up all that an agent has outstanding
  * @agent: dying, without active references

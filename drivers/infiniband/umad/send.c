@@ -219,11 +219,47 @@ static void take_turn(struct umad_request *req, ktime_t now)
 	req->has_turn = true;
 }
 
+/* The first attempt, which has waited for a place in ib_core: its time begins now. */
+static void post_backlogged(struct umad_request *req, struct ib_mad_send_buf *buf)
+{
+	struct umad_file *file = req->file;
+	ktime_t now = ktime_get();
+	bool attached;
+	int ret;
+
+	spin_lock(&file->lock);
+	attached = umad_wait_entry_attach(req, buf, waiting_done);
+	if (attached) {
+		umad_txn_attempt_done(&file->txns, &req->txn, now);
+		umad_file_arm(file);
+	}
+	spin_unlock(&file->lock);
+	if (!attached) {
+		/* It has ended meanwhile. */
+		umad_request_free_mad(req, buf);
+		return;
+	}
+	ret = ib_post_send_mad(buf, NULL);
+	if (!ret && !umad_request_has_ended(req))
+		return;
+	spin_lock(&file->lock);
+	umad_wait_entry_posted(req, buf, true, ret);
+	if (ret) {
+		/* write() has returned long ago. */
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+		umad_request_step(req, UMAD_TXN_EV_FAILED, IB_WC_GENERAL_ERR, ktime_get());
+	}
+	umad_request_unlock(file);
+	if (ret)
+		umad_request_free_mad(req, buf);
+}
+
 /* ABI: of a single MAD that was not answered all comes back as it was written. */
 static const struct umad_request_ops mad_ops = {
 	.wants_turn = wants_turn,
 	.take_turn = take_turn,
 	.retransmit = mad_retransmit,
+	.post = post_backlogged,
 	.waits_max = WAITS_MAX,
 };
 
@@ -310,11 +346,11 @@ static int send_single(struct umad_agent *agent,
 		goto err_send;
 	}
 	ret = umad_request_insert(req, buf, waiting_done, refuse_duplicate);
-	if (ret)
+	if (ret < 0)
 		goto err_buf;
 
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_SEND_POSTED);
-	ret = post_first(req, buf);
+	ret = ret ? 0 : post_first(req, buf);
 	umad_request_put(req);
 	return ret;
 

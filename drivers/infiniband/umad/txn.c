@@ -320,9 +320,26 @@ void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_put_off);
 
 /**
- * umad_txn_attempt_done() - an attempt after the first has left, or has failed
+ * umad_txn_hold() - the first attempt is not posted yet
  * @table: of the file
- * @txn: that was to be sent again; whatever has become of it since
+ * @txn: just added, in state UMAD_TXN_WAIT
+ *
+ * It has no deadline until umad_txn_attempt_done().
+ * Context: process, the table's lock held; does not sleep.
+ */
+void umad_txn_hold(struct umad_txn_table *table, struct umad_txn *txn)
+{
+	lockdep_assert_held(table->timers->lock);
+	WARN_ON_ONCE(txn->state != UMAD_TXN_WAIT);
+	umad_timer_clear(table->timers, &txn->timer);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_hold);
+
+/**
+ * umad_txn_attempt_done() - an attempt has left, or has failed: a further one, or the
+ *	first after umad_txn_hold()
+ * @table: of the file
+ * @txn: that was to be sent; whatever has become of it since
  * @now: the clock of the deadlines; the attempt's time runs from here
  *
  * So there is one such attempt in the send queue at the most, however short the

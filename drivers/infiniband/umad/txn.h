@@ -19,8 +19,8 @@
  * @UMAD_TXN_NEW: not in a table yet
  * @UMAD_TXN_SEND: expects no response; in the tree until it has been sent
  * @UMAD_TXN_WAIT: expects a response; in the tree, and in the deadline queue
- *	unless its timeout is infinite, its deadline is set later, or a further attempt
- *	is in the send queue
+ *	unless its timeout is infinite, its deadline is set later, or an attempt that is
+ *	to begin its time has not left: a further one, or a first that was held back
  * @UMAD_TXN_EXPIRED: given up and reported; out of the tree, in the deadline
  *	queue until a late response is no longer listened for
  * @UMAD_TXN_DONE: in neither; only its references keep it
@@ -148,6 +148,7 @@ void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 		      ktime_t now, ktime_t wait);
 void umad_txn_attempt_done(struct umad_txn_table *table,
 			   struct umad_txn *txn, ktime_t now);
+void umad_txn_hold(struct umad_txn_table *table, struct umad_txn *txn);
 bool umad_txn_wants_attempt(struct umad_txn_table *table,
 			    const struct umad_txn *txn);
 enum umad_txn_action umad_txn_step(struct umad_txn_table *table,

@@ -3,11 +3,77 @@
 #include "wait_entry.h"
 
 #include <linux/lockdep.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_mad.h>
 #include "agent.h"
 #include "file.h"
+#include "hdr.h"
 #include "post.h"
+#include "queues.h"
 #include "request.h"
+
+/**
+ * umad_wait_entry_needs_place() - does ib_core limit how many such wait entries there are?
+ * @req: the request
+ * @buf: the MAD that is to be the wait entry
+ *
+ * As is_solicited_fc_mad() of ib_core has it.
+ * Context: any; does not sleep.
+ * Return: true if so, and the agent has a limit.
+ */
+bool umad_wait_entry_needs_place(const struct umad_request *req,
+				 const struct ib_mad_send_buf *buf)
+{
+	const struct umad_agent *agent = req->agent;
+
+	if (!agent->flow.limit || !req->txn.timeout)
+		return false;
+	switch (req->txn.key.mgmt_class) {
+	case IB_MGMT_CLASS_CM:
+	case IB_MGMT_CLASS_SUBN_ADM:
+	case IB_MGMT_CLASS_SUBN_LID_ROUTED:
+	case IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE:
+		return !agent->core->rmpp_version || !umad_mad_is_rmpp_active(buf->mad);
+	default:
+		return false;
+	}
+}
+
+/**
+ * umad_wait_entry_kick_backlog() - see to what waits, if there may be a place for it
+ * @agent: whatever it has
+ *
+ * That of an expired request is as good as a free one.
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_wait_entry_kick_backlog(struct umad_agent *agent)
+{
+	lockdep_assert_held(&agent->file->lock);
+	if (umad_flow_has_backlog(&agent->flow) && !agent->shutdown &&
+	    (!umad_flow_is_full(&agent->flow) || agent->expired_count))
+		queue_work(umad_timer_wq, &agent->file->backlog_work);
+}
+
+/**
+ * umad_wait_entry_leave_place() - give the place to another, if it is not needed any more
+ * @req: the request; its state or its wait entry has changed
+ *
+ * One that goes on and has used its wait entry up keeps the place for the next, as long
+ * as its deadlines are coming.
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_wait_entry_leave_place(struct umad_request *req)
+{
+	struct umad_agent *agent = req->agent;
+
+	lockdep_assert_held(&agent->file->lock);
+	if (!agent->flow.limit)
+		return;
+	if (!req->waiting && (req->txn.state != UMAD_TXN_WAIT ||
+			      req->txn.timeout == UMAD_TIMEOUT_INFINITE))
+		umad_flow_leave(&agent->flow, &req->flow);
+	umad_wait_entry_kick_backlog(agent);
+}
 
 /**
  * umad_wait_entry_is_full() - has another MAD to wait until one has come back?
@@ -40,6 +106,8 @@ bool umad_wait_entry_attach(struct umad_request *req, struct ib_mad_send_buf *bu
 	if (req->waiting || req->txn.state != UMAD_TXN_WAIT ||
 	    umad_wait_entry_is_full(req))
 		return false;
+	if (!req->flow.has_place && umad_wait_entry_needs_place(req, buf))
+		umad_flow_take(&req->agent->flow, &req->flow);
 	req->waits_posted++;
 	umad_post_set_wait(buf);
 	umad_post_set_done(buf, done);
@@ -54,8 +122,10 @@ bool umad_wait_entry_attach(struct umad_request *req, struct ib_mad_send_buf *bu
 static void take_back(struct umad_request *req)
 {
 	/* -EINVAL: it is complete, and the handler is on its way. */
-	if (req->waiting && !ib_modify_mad(req->waiting, 0))
-		req->waiting = NULL;
+	if (!req->waiting || ib_modify_mad(req->waiting, 0))
+		return;
+	req->waiting = NULL;
+	umad_wait_entry_leave_place(req);
 }
 
 /**
@@ -92,6 +162,7 @@ bool umad_wait_entry_detach(struct umad_request *req, struct ib_mad_send_buf *bu
 	if (req->waiting != buf)
 		return false;
 	req->waiting = NULL;
+	umad_wait_entry_leave_place(req);
 	return true;
 }
 

@@ -156,6 +156,7 @@ static void add(struct model *m, struct entry *entry, struct input *in)
 	struct umad_txn_key key;
 	bool refuse = take(in) & 1;
 	u32 timeout = take_timeout(in);
+	u8 byte;
 	int ret;
 
 	memset(entry, 0, sizeof(*entry));
@@ -165,7 +166,8 @@ static void add(struct model *m, struct entry *entry, struct input *in)
 	if (entry->retries == 3)
 		entry->retries = U32_MAX;
 	umad_txn_init(&entry->txn, &key, &dest, timeout, entry->retries);
-	entry->txn.no_deadline = take(in) % 8 == 1;
+	byte = take(in) % 8;
+	entry->txn.no_deadline = byte == 1;
 	ret = umad_txn_add(&m->table, &entry->txn, refuse, m->now);
 	if (refuse && is_duplicate(m, entry)) {
 		MUST(ret == -EINVAL);
@@ -177,6 +179,11 @@ static void add(struct model *m, struct entry *entry, struct input *in)
 	entry->deadline = NEVER;
 	if (timeout && timeout <= S32_MAX && !entry->txn.no_deadline)
 		entry->deadline = m->now + timeout * (s64)NSEC_PER_MSEC;
+	if (byte != 2 || entry->state != UMAD_TXN_WAIT)
+		return;
+	/* It is kept, and its time begins when it is posted: as a further attempt's. */
+	umad_txn_hold(&m->table, &entry->txn);
+	entry->deadline = NEVER;
 }
 
 static void find(struct model *m, struct input *in)

@@ -177,6 +177,20 @@ struct umad_txn *txn_find_to(struct txn_env *env, const struct umad_txn *like)
 }
 
 /**
+ * txn_hold() - umad_txn_hold()
+ * @env: of the test
+ * @txn: just added
+ *
+ * Context: process.
+ */
+void txn_hold(struct txn_env *env, struct umad_txn *txn)
+{
+	spin_lock(&env->lock);
+	umad_txn_hold(&env->table, txn);
+	spin_unlock(&env->lock);
+}
+
+/**
  * txn_attempt_done() - umad_txn_attempt_done() with the lock, now
  * @env: the table
  * @txn: a transaction

@@ -43,6 +43,7 @@ struct umad_txn *txn_find_to(struct txn_env *env, const struct umad_txn *like);
 struct umad_txn *txn_find_near(struct txn_env *env,
 			       const struct umad_txn *like);
 void txn_wait_until(struct txn_env *env, struct umad_txn *txn, ktime_t expires);
+void txn_hold(struct txn_env *env, struct umad_txn *txn);
 void txn_attempt_done(struct txn_env *env, struct umad_txn *txn);
 enum umad_txn_action txn_step(struct txn_env *env, struct umad_txn *txn,
 			      enum umad_txn_event event);

@@ -103,6 +103,37 @@ static void txn_late_clock(struct kunit *test)
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 }
 
+/* What is kept has no time until it is posted, and then all of it. */
+static void txn_hold_starts_no_clock(struct kunit *test)
+{
+	struct umad_txn *txn = alloc_txns(test, 1);
+	struct txn_env *env = test->priv;
+
+	txn_make(txn, 1, 100, 1);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	txn_hold(env, txn);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+	KUNIT_EXPECT_PTR_EQ(test, txn_find(env, 1, 0), txn);
+	env->now = ktime_add_ms(env->now, 1000);
+	KUNIT_EXPECT_NULL(test, txn_first_due(env));
+	txn_attempt_done(env, txn);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), ktime_add_ms(env->now, 100));
+	env->now = txn_next_deadline(env);
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_RETRY, txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
+
+	/* An infinite timeout stays that. */
+	txn_make(txn, 1, -1, 0);
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	txn_hold(env, txn);
+	txn_attempt_done(env, txn);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+	/* One that ends before it is posted has none either. */
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_DELIVER, txn_step(env, txn, UMAD_TXN_EV_RESPONSE));
+	txn_attempt_done(env, txn);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+}
+
 /* However it ends, an attempt that leaves afterwards sets no deadline. */
 static void txn_attempt_outlives(struct kunit *test)
 {
@@ -401,6 +432,7 @@ static struct kunit_case time_cases[] = {
 	KUNIT_CASE(txn_late_window),
 	KUNIT_CASE(txn_held),
 	KUNIT_CASE(txn_put_off),
+	KUNIT_CASE(txn_hold_starts_no_clock),
 	KUNIT_CASE(txn_attempt_outlives),
 	KUNIT_CASE(txn_deadlines_random),
 	KUNIT_CASE(txn_deadlines_in_order),

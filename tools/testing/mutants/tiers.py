@@ -37,6 +37,7 @@ PLANS = {
     "deadline.c": ["transfer", "hwsim", "kunit", "bounds"],
     "device.c": ["abi", "hwsim", "life"],
     "file.c": ["transfer", "kunit", "life"],
+    "flow.c": ["kunit", "hwsim"],
     "active_ref.c": ["kunit", "life"],
     "hdr.c": ["abi", "hwsim", "kunit"],
     "ioctl.c": ["abi", "kunit"],

@@ -15,9 +15,23 @@ has() {
 	done
 }
 
+# since FLAG MAJOR MINOR: only for what no header shows.
+since()
+{
+	for dir in $directories; do
+		code=$(sed -n 's/^#define LINUX_VERSION_CODE //p' \
+			"$dir/generated/uapi/linux/version.h" 2>/dev/null)
+		if test "${code:-0}" -ge $(($2 * 65536 + $3 * 256)); then
+			printf ' -D%s=1' "$1"
+			return
+		fi
+	done
+}
+
 directories=$*
 has UMAD_HAVE_CONST_DEVNODE linux/device/class.h \
 	'\(\*devnode\)\(const struct device'
 has UMAD_HAVE_CONST_CLASS_ATTR linux/device/class.h \
 	'\(\*show\)\(const struct class \*.*const struct class_attribute'
 has UMAD_HAVE_HRTIMER_SETUP linux/hrtimer.h 'hrtimer_setup\('
+since UMAD_CORE_FLOW_CONTROL 6 17

@@ -13,6 +13,15 @@
 struct sk_buff;
 
 /*
+ * ib_core keeps back what exceeds a limit of requests ("IB/mad: Add flow control for
+ * solicited MADs"). A kernel with a backport of it needs the parameter flow_control.
+ * Remove when kernels before 6.17 are dropped.
+ */
+#ifndef UMAD_CORE_FLOW_CONTROL
+#define UMAD_CORE_FLOW_CONTROL 0
+#endif
+
+/*
  * ib_core keeps this in its private core_priv.h although each ib_client with
  * a get_nl_info() needs it; the layout is the same from 5.10 to 7.2.
  */
