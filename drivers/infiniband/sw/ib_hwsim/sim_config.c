@@ -37,12 +37,22 @@ static int set_string(char *to, size_t size, const char *value)
 	return strscpy(to, value, size) < 0 ? -ENAMETOOLONG : 0;
 }
 
+static int set_mad(struct sim_config *config, const char *value)
+{
+	config->no_smi = !strcmp(value, "gsi");
+	config->no_gsi = !strcmp(value, "smi");
+	return config->no_smi || config->no_gsi || !strcmp(value, "all") ?
+	       0 : -EINVAL;
+}
+
 static int set(struct sim_config *config, const char *key, const char *value)
 {
 	if (!strcmp(key, "type"))
 		return set_choice(&config->is_switch, value, "hca", "switch");
 	if (!strcmp(key, "link"))
 		return set_choice(&config->opa, value, "ib", "opa");
+	if (!strcmp(key, "mad"))
+		return set_mad(config, value);
 	if (!strcmp(key, "sma"))
 		return set_choice(&config->far, value, "local", "far");
 	if (!strcmp(key, "ports"))

@@ -23,6 +23,8 @@
  * @prefix: subnet prefix
  * @is_switch: type=switch
  * @opa: link=opa
+ * @no_smi: mad=gsi: no QP0
+ * @no_gsi: mad=smi: no QP1
  * @far: sma=far: the far end answers SMPs, not this device
  * @desc: node description
  * @fabric: name of the fabric in the kernel, or empty
@@ -37,6 +39,8 @@ struct sim_config {
 	u64 prefix;
 	bool is_switch;
 	bool opa;
+	bool no_smi;
+	bool no_gsi;
 	bool far;
 	char desc[SIM_DESC_LEN];
 	char fabric[SIM_NAME_LEN];

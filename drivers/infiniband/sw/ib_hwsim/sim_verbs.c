@@ -149,6 +149,20 @@ static enum rdma_link_layer get_link_layer(struct ib_device *ibdev, u32 num)
 	return IB_LINK_LAYER_INFINIBAND;
 }
 
+/* Of a pair of devices for one port, the one has QP0, the other has QP1. */
+static u32 core_caps(const struct sim_config *config)
+{
+	u32 caps = config->opa ? RDMA_CORE_PORT_INTEL_OPA :
+				 RDMA_CORE_PORT_IBA_IB;
+
+	if (config->no_smi)
+		caps &= ~RDMA_CORE_CAP_IB_SMI;
+	if (config->no_gsi)
+		caps &= ~(RDMA_CORE_CAP_IB_CM | RDMA_CORE_CAP_IB_SA |
+			  RDMA_CORE_CAP_AF_IB);
+	return caps;
+}
+
 static int get_port_immutable(struct ib_device *ibdev, u32 num,
 			      struct ib_port_immutable *immutable)
 {
@@ -156,8 +170,7 @@ static int get_port_immutable(struct ib_device *ibdev, u32 num,
 
 	immutable->pkey_tbl_len = sim->config.pkeys;
 	immutable->gid_tbl_len = SIM_GUIDS;
-	immutable->core_cap_flags = sim->config.opa ? RDMA_CORE_PORT_INTEL_OPA :
-						      RDMA_CORE_PORT_IBA_IB;
+	immutable->core_cap_flags = core_caps(&sim->config);
 	immutable->max_mad_size = sim->config.opa ? IB_HWSIM_MAX_MAD :
 						    SIM_MAD_LEN;
 	return 0;
