@@ -6,11 +6,12 @@
 #include <linux/list.h>
 #include <linux/timerqueue.h>
 #include <linux/types.h>
+#include <rdma/ib_mad.h>
 #include "active_ref.h"
 #include "flow.h"
 #include "tids.h"
 
-struct ib_mad_agent;
+struct seq_file;
 struct umad_file;
 
 /**
@@ -19,6 +20,8 @@ struct umad_file;
  * @core: ib_core's agent, constant once the slot is published
  * @tid: what brings responses to it, while @core is registered
  * @id: its slot in &umad_file.agent, constant
+ * @req: what it was registered for; a mgmt_class of 0 if it only sends; constant
+ * @qpn: 0 or 1, constant
  * @rmpp: registered with an RMPP version, constant
  * @kernel_rmpp: and wants it done here, constant
  * @active_ref: @core stays registered with one
@@ -38,6 +41,8 @@ struct umad_agent {
 	struct ib_mad_agent *core;
 	struct umad_tid tid;
 	u32 id;
+	struct ib_mad_reg_req req;
+	u8 qpn;
 	bool rmpp;
 	bool kernel_rmpp;
 	struct umad_active_ref active_ref;

@@ -4,6 +4,46 @@
  * UMAD_COUNTER(enumerator without UMAD_STAT_, name in debugfs, unit, meaning).
  * The table in Documentation/ is made from this list.
  */
+UMAD_COUNTER(REGISTER_REFUSED, register_refused, "registrations",
+	     "registrations that failed, other than by a bad pointer; by reason below")
+UMAD_COUNTER(REGISTER_REFUSED_GONE, register_refused_gone, "registrations",
+	     "the RDMA device was gone")
+UMAD_COUNTER(REGISTER_REFUSED_QPN, register_refused_qpn, "registrations",
+	     "a QP other than 0 and 1")
+UMAD_COUNTER(REGISTER_REFUSED_FLAGS, register_refused_flags, "registrations",
+	     "unknown flags")
+UMAD_COUNTER(REGISTER_REFUSED_OUI, register_refused_oui, "registrations",
+	     "an OUI of more than 24 bits")
+UMAD_COUNTER(REGISTER_REFUSED_NOMEM, register_refused_nomem, "registrations",
+	     "no memory, also of the cgroup")
+UMAD_COUNTER(REGISTER_REFUSED_IDS, register_refused_ids, "registrations",
+	     "a 33rd agent of a file")
+UMAD_COUNTER(REGISTER_REFUSED_NO_QP, register_refused_no_qp, "registrations",
+	     "QP0 or QP1 of a port without it: QP0 on RoCE, for instance")
+UMAD_COUNTER(REGISTER_REFUSED_RMPP_VERSION, register_refused_rmpp_version, "registrations",
+	     "an RMPP version above 1")
+UMAD_COUNTER(REGISTER_REFUSED_USER_RMPP, register_refused_user_rmpp, "registrations",
+	     "IB_USER_MAD_USER_RMPP with class 0")
+UMAD_COUNTER(REGISTER_REFUSED_RMPP_CLASS, register_refused_rmpp_class, "registrations",
+	     "RMPP version 1 with a class that has no RMPP header")
+UMAD_COUNTER(REGISTER_REFUSED_VERSION, register_refused_version, "registrations",
+	     "a class version that ib_core does not take: 0x83 and above")
+UMAD_COUNTER(REGISTER_REFUSED_CLASS, register_refused_class, "registrations",
+	     "a class that ib_core does not take: 0x50 and above, other than 0x81")
+UMAD_COUNTER(REGISTER_REFUSED_NO_OUI, register_refused_no_oui, "registrations",
+	     "a class of 0x30 to 0x4f without OUI")
+UMAD_COUNTER(REGISTER_REFUSED_CLASS_QP, register_refused_class_qp, "registrations",
+	     "class 0x01 or 0x81 on QP1, or another on QP0")
+UMAD_COUNTER(REGISTER_REFUSED_NO_MADS, register_refused_no_mads, "registrations",
+	     "a port that ib_core has not opened, as it had failed to")
+UMAD_COUNTER(REGISTER_REFUSED_DENIED, register_refused_denied, "registrations",
+	     "denied by a security module")
+UMAD_COUNTER(REGISTER_REFUSED_OUIS, register_refused_ouis, "registrations",
+	     "a ninth OUI of a class of 0x30 to 0x4f, or no memory for it")
+UMAD_COUNTER(REGISTER_REFUSED_TAKEN, register_refused_taken, "registrations",
+	     "a method of the class that another agent of the port has")
+UMAD_COUNTER(REGISTER_REFUSED_OTHER, register_refused_other, "registrations",
+	     "another error of ib_core")
 UMAD_COUNTER(SEND_POSTED, send_posted, "MADs",
 	     "first attempts handed to ib_core, or kept for that; an RMPP message counts as one")
 UMAD_COUNTER(SEND_BACKLOGGED, send_backlogged, "MADs",

@@ -63,8 +63,43 @@ size_t umad_file_hdr_size(struct umad_file *file)
 	return READ_ONCE(file->pkey_hdr) ? UMAD_HDR_SIZE : UMAD_HDR_OLD_SIZE;
 }
 
+/* What ib_core has of the agent of a slot; false if there is none. */
+static bool get_agent(struct umad_file *file, int id, struct umad_reg *reg)
+{
+	struct umad_agent *agent;
+
+	spin_lock(&file->lock);
+	agent = file->agent[id];
+	if (agent) {
+		reg->qpn = agent->qpn;
+		reg->rmpp_version = agent->rmpp;
+		reg->flags = agent->rmpp && !agent->kernel_rmpp ?
+			     IB_USER_MAD_USER_RMPP : 0;
+		reg->req = agent->req;
+	}
+	spin_unlock(&file->lock);
+	return agent;
+}
+
+static void show_agents(struct umad_file *file, struct seq_file *s)
+{
+	const struct ib_mad_reg_req *req;
+	struct umad_reg reg;
+	int id;
+
+	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
+		if (!get_agent(file, id, &reg))
+			continue;
+		req = &reg.req;
+		seq_printf(s, " agent %d QP%u class 0x%02x version %u methods [%*pbl] oui %3phN rmpp %s\n",
+			   id, reg.qpn, req->mgmt_class, req->mgmt_class_version,
+			   IB_MGMT_MAX_METHODS, req->method_mask, req->oui,
+			   !reg.rmpp_version ? "no" : reg.flags ? "user" : "kernel");
+	}
+}
+
 /**
- * umad_file_show() - one line for debugfs
+ * umad_file_show() - one line for debugfs, and one for each agent
  * @file: kept by the caller
  * @s: to be written to
  *
@@ -94,4 +129,5 @@ void umad_file_show(struct umad_file *file, struct seq_file *s)
 		   pid_nr(file->user->pid), (int)strnlen(file->comm, sizeof(file->comm)),
 		   file->comm, umad_file_hdr_size(file), agents, outstanding,
 		   queued, charged, budget, backlog);
+	show_agents(file, s);
 }

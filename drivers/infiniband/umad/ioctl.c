@@ -8,8 +8,25 @@
 #include <linux/fs.h>
 #include <linux/uaccess.h>
 #include "file.h"
+#include "hdr.h"
 #include "port.h"
+#include "refuse.h"
 #include "register.h"
+
+static int refuse(struct umad_file *file, const struct umad_reg *reg,
+		  enum umad_refusal why, int error)
+{
+	umad_refuse(file, reg, why, error);
+	return error;
+}
+
+/* What it asks for has not been read. */
+static int refuse_gone(struct umad_file *file)
+{
+	static const struct umad_reg unknown;
+
+	return refuse(file, &unknown, UMAD_REFUSED_GONE, -EPIPE);
+}
 
 /* Register, tell the caller the id, and only then let the agent be used. */
 static int register_agent(struct umad_file *file, const struct umad_reg *reg,
@@ -27,11 +44,13 @@ static int register_agent(struct umad_file *file, const struct umad_reg *reg,
 		return -EFAULT;
 	}
 	ret = umad_agent_publish(file, id, agent, pkey_hdr);
-	if (!ret && !READ_ONCE(file->pkey_hdr))
+	if (ret)
+		return refuse(file, reg, UMAD_REFUSED_GONE, ret);
+	if (!READ_ONCE(file->pkey_hdr))
 		dev_info_once(&file->port->dev,
 			      "%s does not ask for the P_Key index (IB_USER_MAD_ENABLE_PKEY)\n",
 			      file->comm);
-	return ret;
+	return 0;
 }
 
 static int ioctl_register(struct umad_file *file,
@@ -41,12 +60,12 @@ static int ioctl_register(struct umad_file *file,
 	struct umad_reg reg;
 
 	if (READ_ONCE(file->shutdown))
-		return -EPIPE;
+		return refuse_gone(file);
 	if (copy_from_user(&ureq, uarg, sizeof(ureq)))
 		return -EFAULT;
 	umad_reg_from_req(&reg, &ureq, compat);
 	if (reg.qpn > 1)
-		return -EINVAL;
+		return refuse(file, &reg, UMAD_REFUSED_QPN, -EINVAL);
 	return register_agent(file, &reg, &uarg->id, false);
 }
 
@@ -58,18 +77,20 @@ static int ioctl_register2(struct umad_file *file,
 	int ret;
 
 	if (READ_ONCE(file->shutdown))
-		return -EPIPE;
+		return refuse_gone(file);
 	if (copy_from_user(&ureq, uarg, sizeof(ureq)))
 		return -EFAULT;
 	ret = umad_reg_from_req2(&reg, &ureq);
 	if (reg.qpn > 1)
-		return -EINVAL;
-	if (reg.flags & ~IB_USER_MAD_REG_FLAGS_CAP)
+		return refuse(file, &reg, UMAD_REFUSED_QPN, -EINVAL);
+	if (reg.flags & ~IB_USER_MAD_REG_FLAGS_CAP) {
+		refuse(file, &reg, UMAD_REFUSED_FLAGS, -EINVAL);
 		/* ABI: say which flags there are. */
 		return put_user((u32)IB_USER_MAD_REG_FLAGS_CAP,
 				&uarg->flags) ? -EFAULT : -EINVAL;
+	}
 	if (ret)
-		return ret;
+		return refuse(file, &reg, UMAD_REFUSED_OUI, ret);
 	return register_agent(file, &reg, &uarg->id, true);
 }
 

@@ -8,6 +8,7 @@
 #include <linux/device.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
+#include <linux/ratelimit.h>
 #include <linux/rbtree.h>
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
@@ -54,6 +55,7 @@ struct ib_mad_agent;
  * @aborts: those that are in ib_core
  * @pace: how fast it sends again
  * @stats: counters
+ * @refusals: limits the messages about refused registrations
  * @debugfs: directory
  */
 struct umad_port {
@@ -86,6 +88,7 @@ struct umad_port {
 	atomic_t aborts;
 	struct umad_pace pace;
 	struct umad_stats stats;
+	struct ratelimit_state refusals;
 	struct dentry *debugfs;
 };
 

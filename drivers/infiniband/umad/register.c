@@ -16,6 +16,7 @@
 #include "port.h"
 #include "post.h"
 #include "recv.h"
+#include "refuse.h"
 #include "request.h"
 #include "rmpp/xfer_rx.h"
 #include "umad_compat.h"
@@ -24,20 +25,21 @@
 #define RECV_QUEUE_DEFAULT	512U
 
 /* What ib_core checks of RMPP, as it is told of that for some agents only. */
-static int check_reg(struct umad_port *port, const struct umad_reg *reg)
+static enum umad_refusal check_reg(struct umad_port *port,
+				   const struct umad_reg *reg)
 {
 	bool user_rmpp = reg->flags & IB_USER_MAD_USER_RMPP;
 
 	if (reg->qpn ? !rdma_cap_ib_cm(port->ib_dev, port->port_num) :
 		       !rdma_cap_ib_smi(port->ib_dev, port->port_num))
-		return -EPROTONOSUPPORT;
+		return UMAD_REFUSED_NO_QP;
 	if (reg->rmpp_version && reg->rmpp_version != IB_MGMT_RMPP_VERSION)
-		return -EINVAL;
+		return UMAD_REFUSED_RMPP_VERSION;
 	if (!reg->req.mgmt_class)
-		return user_rmpp ? -EINVAL : 0;
+		return user_rmpp ? UMAD_REFUSED_USER_RMPP : UMAD_REFUSED_NOT;
 	if (reg->rmpp_version && !ib_is_mad_class_rmpp(reg->req.mgmt_class))
-		return -EINVAL;
-	return 0;
+		return UMAD_REFUSED_RMPP_CLASS;
+	return UMAD_REFUSED_NOT;
 }
 
 static int take_slot(struct umad_file *file, struct umad_agent *agent)
@@ -78,6 +80,8 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
 	if (!agent)
 		return NULL;
 	agent->file = file;
+	agent->req = reg->req;
+	agent->qpn = reg->qpn;
 	agent->rmpp = reg->rmpp_version;
 	agent->kernel_rmpp = reg->rmpp_version &&
 			     !(reg->flags & IB_USER_MAD_USER_RMPP);
@@ -147,18 +151,18 @@ static bool is_rmpp_to_core(const struct umad_reg *reg)
 	return reg->rmpp_version && reg->req.mgmt_class;
 }
 
+/* On error @why is the reason. */
 static int agent_register(struct umad_agent *agent,
-			  const struct umad_reg *reg)
+			  const struct umad_reg *reg, enum umad_refusal *why)
 {
 	struct umad_port *port = agent->file->port;
 	bool rmpp = is_rmpp_to_core(reg);
 	struct ib_mad_reg_req req = reg->req;
 	struct ib_mad_agent *core;
-	int ret;
 
-	ret = check_reg(port, reg);
-	if (ret)
-		return ret;
+	*why = check_reg(port, reg);
+	if (*why)
+		return *why == UMAD_REFUSED_NO_QP ? -EPROTONOSUPPORT : -EINVAL;
 
 	core = ib_register_mad_agent(port->ib_dev, port->port_num,
 				     reg->qpn ? IB_QPT_GSI : IB_QPT_SMI,
@@ -166,8 +170,10 @@ static int agent_register(struct umad_agent *agent,
 				     rmpp ? IB_MGMT_RMPP_VERSION : 0,
 				     umad_send_handler, umad_recv_handler,
 				     agent, rmpp ? IB_MAD_USER_RMPP : 0);
-	if (IS_ERR(core))
+	if (IS_ERR(core)) {
+		*why = umad_refusal_by_core(reg, PTR_ERR(core));
 		return PTR_ERR(core);
+	}
 	umad_tids_add(&agent->tid, core->hi_tid);
 	WRITE_ONCE(agent->core, core);
 	/* Nothing is sent yet that would need a place. */
@@ -196,20 +202,25 @@ static int agent_register(struct umad_agent *agent,
 struct umad_agent *umad_agent_create(struct umad_file *file,
 				     const struct umad_reg *reg, u32 *id)
 {
+	enum umad_refusal why = UMAD_REFUSED_NOMEM;
 	struct umad_port *port = file->port;
 	struct umad_agent *agent;
-	int ret = -EPIPE;
+	int ret = -ENOMEM;
 
 	/* Without an active reference: it is charged, and the cgroup may have to reclaim. */
 	agent = agent_alloc(file, reg);
 	if (!agent)
-		return ERR_PTR(-ENOMEM);
+		goto err;
+	ret = -EPIPE;
+	why = UMAD_REFUSED_GONE;
 	if (!umad_active_ref_tryget(&port->active_ref))
 		goto err_free;
 	ret = take_slot(file, agent);
+	if (ret == -ENOMEM)
+		why = UMAD_REFUSED_IDS;
 	if (ret)
 		goto err_leave;
-	ret = agent_register(agent, reg);
+	ret = agent_register(agent, reg, &why);
 	if (ret)
 		goto err_slot;
 	*id = agent->id;
@@ -222,6 +233,8 @@ err_leave:
 	umad_active_ref_put(&port->active_ref);
 err_free:
 	kfree(agent);
+err:
+	umad_refuse(file, reg, why, ret);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_agent_create);

@@ -9,7 +9,9 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_user_mad.h>
 #include "file.h"
+#include "hdr.h"
 #include "port.h"
+#include "refusal.h"
 #include "txn.h"
 
 /* Trace entries have what stands on the wire, as in-tree; sparse need not mind. */
@@ -187,6 +189,54 @@ TRACE_EVENT(ib_umad_txn,
 		  __entry->retries_left, umad_show_state(__entry->old_state),
 		  umad_show_event(__entry->event),
 		  umad_show_state(__entry->new_state), __entry->wc_status)
+);
+
+/*
+ * A registration was refused. "reason" is a name of refusals.h, "holder" the process that
+ * has what was asked for, or 0. The words of "methods" begin with the lowest methods.
+ */
+TRACE_EVENT(ib_umad_register_refused,
+	TP_PROTO(const struct umad_file *file, const struct umad_reg *reg,
+		 const char *reason, int error, pid_t holder),
+	TP_ARGS(file, reg, reason, error, holder),
+	TP_STRUCT__entry(
+		__field(const void *, file)
+		__field(u32, dev_index)
+		__field(u32, port_num)
+		__field(u32, qpn)
+		__field(u32, flags)
+		__array(u32, methods, IB_MGMT_MAX_METHODS / 32)
+		__array(u8, oui, 3)
+		__field(u8, mgmt_class)
+		__field(u8, class_version)
+		__field(u8, rmpp_version)
+		__array(char, reason, UMAD_REFUSAL_NAME_LEN)
+		__field(int, error)
+		__field(pid_t, holder)
+	),
+	TP_fast_assign(
+		__entry->file = file;
+		__entry->dev_index = file->port->dev_index;
+		__entry->port_num = file->port->port_num;
+		__entry->qpn = reg->qpn;
+		__entry->flags = reg->flags;
+		bitmap_to_arr32(__entry->methods, reg->req.method_mask,
+				IB_MGMT_MAX_METHODS);
+		memcpy(__entry->oui, reg->req.oui, sizeof(reg->req.oui));
+		__entry->mgmt_class = reg->req.mgmt_class;
+		__entry->class_version = reg->req.mgmt_class_version;
+		__entry->rmpp_version = reg->rmpp_version;
+		strscpy(__entry->reason, reason, UMAD_REFUSAL_NAME_LEN);
+		__entry->error = error;
+		__entry->holder = holder;
+	),
+	TP_printk("%u:%u QP%u class 0x%x version %u methods 0x%08x%08x%08x%08x oui %3phN rmpp %u flags 0x%x reason %s error %d holder %d  file %p",
+		  __entry->dev_index, __entry->port_num, __entry->qpn,
+		  __entry->mgmt_class, __entry->class_version,
+		  __entry->methods[3], __entry->methods[2],
+		  __entry->methods[1], __entry->methods[0], __entry->oui,
+		  __entry->rmpp_version, __entry->flags, __entry->reason,
+		  __entry->error, __entry->holder, __entry->file)
 );
 
 #endif /* UMAD_TRACE_H */

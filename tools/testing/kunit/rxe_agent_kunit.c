@@ -307,11 +307,13 @@ static struct umad_port *make_port(struct kunit *test)
 	/* The first reference is never dropped: the memory is the test's. */
 	kref_init(&port->kref);
 	umad_active_ref_init(&port->active_ref);
+	spin_lock_init(&port->name_lock);
 	mutex_init(&port->files_lock);
 	INIT_LIST_HEAD(&port->files);
 	spin_lock_init(&port->users_lock);
 	port->users = RB_ROOT;
 	umad_pace_init(&port->pace);
+	ratelimit_state_init(&port->refusals, DEFAULT_RATELIMIT_INTERVAL, 1);
 	return port;
 }
 

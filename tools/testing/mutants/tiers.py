@@ -27,7 +27,9 @@ FUZZ = {
 PLANS = {
     "agent.c": ["abi", "kunit", "life"],
     "cdev.c": ["abi", "kunit", "life"],
-    "register.c": ["abi", "kunit", "life"],
+    "register.c": ["abi", "kunit", "hwsim", "life"],
+    "refusal.c": ["kunit", "hwsim"],
+    "refuse.c": ["hwsim"],
     "port.c": ["abi", "life"],
     "addr.c": ["kunit", "transfer", "rmpp", "hwsim"],
     "retry.c": ["kunit", "transfer", "bounds", "hwsim"],
