@@ -16,6 +16,7 @@ passed=0
 failed=0
 skipped=0
 times=
+newer='stock-6.12 stock-7'
 
 # These two only prepare: nothing to count, but they can fail.
 run_deps()
@@ -26,10 +27,21 @@ run_deps()
 
 run_kernels()
 {
-	for profile in source stock-6.1 debug-6.1 stock-6.12 stock-7; do
+	missing=0
+	for profile in source stock-6.1 debug-6.1; do
 		echo "$profile: $(scripts/kernel-cache.sh $profile)"
 	done
-	echo "0 passed, 0 failed, 0 skipped"
+	# What other suites have today is not in our hands: that is no failure of a change.
+	for profile in $newer; do
+		if dir=$(scripts/kernel-cache.sh "$profile"); then
+			echo "$profile: $dir"
+		else
+			echo "skip $profile: it could not be fetched; its plans are not run"
+			printf -- ' --without %s' "$profile" >>"$log.without"
+			missing=$((missing + 1))
+		fi
+	done
+	echo "0 passed, 0 failed, $missing skipped"
 }
 
 run_static()
@@ -66,7 +78,9 @@ run_hwsim()
 
 run_plans()
 {
-	python3 $qemu/run.py --jobs 3 --changed all
+	# shellcheck disable=SC2046 # options
+	python3 $qemu/run.py --jobs 3 --changed \
+		$(cat "$log.without" 2>/dev/null) all
 }
 
 run_builds()
