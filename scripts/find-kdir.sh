@@ -1,9 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Prints the folder to build the module against: the running kernel's headers,
-# else the newest that are installed. With --release its kernel's release.
+# Prints the directory to build the module against: the running kernel's headers,
+# else the newest that are installed. With --release its kernel's release, with --all
+# the release of each kernel below /lib/modules that has headers. UMAD_DKMS_ROOT is
+# where to look for these (see check-dkms.sh).
 set -eu
+
+modules=${UMAD_DKMS_ROOT:-}/lib/modules
 
 release_of()
 {
@@ -11,15 +15,32 @@ release_of()
 		"$1/include/generated/utsrelease.h"
 }
 
-kdir=/lib/modules/$(uname -r)/build
-if [ ! -e "$kdir/Makefile" ]; then
-	kdir=$(for dir in /lib/modules/*/build /usr/src/linux-headers-*-amd64; do
-		[ ! -e "$dir/include/generated/utsrelease.h" ] ||
-			echo "$(release_of "$dir") $dir"
+# has_headers DIRECTORY: one that modules can be built against.
+has_headers()
+{
+	[ -e "$1/Makefile" ] && [ -e "$1/include/generated/utsrelease.h" ]
+}
+
+if [ "${1:-}" = --all ]; then
+	for dir in "$modules"/*/build; do
+		! has_headers "$dir" || basename "$(dirname "$dir")"
+	done | sort -V
+	exit
+fi
+
+kdir=$modules/$(uname -r)/build
+if ! has_headers "$kdir"; then
+	# Debian and Ubuntu, Fedora and RHEL have theirs in /usr/src.
+	kdir=$(for dir in "$modules"/*/build /usr/src/linux-headers-* \
+		/usr/src/kernels/*; do
+		! has_headers "$dir" || echo "$(release_of "$dir") $dir"
 	done | sort -V | tail -n 1 | cut -d' ' -f2)
 fi
 if [ -z "$kdir" ]; then
-	echo "no kernel headers found; set KDIR or run scripts/install-deps.sh" >&2
+	running=$(uname -r)
+	echo "no kernel headers found; set KDIR, or install those of the running" \
+		"kernel: linux-headers-$running on Debian and Ubuntu," \
+		"kernel-devel-$running on Fedora and RHEL" >&2
 	exit 1
 fi
 if [ "${1:-}" = --release ]; then

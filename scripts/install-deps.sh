@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Installs the Debian packages that are missing for building the module
-# ("build"), for DKMS ("dkms"), for the documents as HTML ("docs"), for a demonstration
-# in a guest ("demo" or "demo-fabric") or for all checks ("check"). Says what it
-# installs; with nothing missing it is quick and needs neither the network nor root.
+# ("build"), for DKMS ("dkms"), for the documents as HTML ("docs"), for a demonstration in
+# a guest ("demo" or "demo-fabric") or for all checks ("check"). Says what it installs;
+# with nothing missing it is quick and needs neither the network nor root. The headers of a
+# kernel are installed for guests only; for the host's kernels, and without dpkg, it says
+# what is missing.
 set -eu
 
-build='gcc libc6-dev make linux-headers-amd64'
+here=$(dirname "$(readlink -f "$0")")
+build='gcc libc6-dev make'
 dkms="$build dkms rsync"
-demo="$build busybox-static dash ibverbs-providers ibverbs-utils
+demo="$build linux-headers-amd64 busybox-static dash ibverbs-providers ibverbs-utils
 	infiniband-diags iproute2 kmod libibumad-dev python3 qemu-system-x86
 	rdma-core rsync"
 docs='graphviz linux-source-6.1 perl python3-sphinx xz-utils'
@@ -29,6 +32,29 @@ check) wanted=$check ;;
 	exit 2
 	;;
 esac
+
+# The host's own headers come from where its kernel comes from.
+case ${1:-check} in
+build | dkms) "$here/find-kdir.sh" >/dev/null || exit 1 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+	case ${1:-check} in
+	build) commands='gcc make' ;;
+	dkms) commands='gcc make dkms rsync' ;;
+	*)
+		echo "${0##*/}: '${1:-check}' needs Debian" >&2
+		exit 1
+		;;
+	esac
+	missing=
+	for program in $commands; do
+		command -v "$program" >/dev/null || missing="$missing $program"
+	done
+	[ -n "$missing" ] || exit 0
+	echo "${0##*/}: please install:$missing" >&2
+	exit 1
+fi
 
 missing=
 for package in $wanted; do
