@@ -36,7 +36,11 @@ help:
 	@echo '  make modules_install  install it to updates/, before the in-tree one'
 	@echo '  make clean            remove what was built'
 	@echo '  make dkms-install     have DKMS build and install it ...'
-	@echo '  make dkms-remove      ... and take it away again'
+	@echo '  make dkms-remove      ... and take it away again, all versions of it'
+	@echo 'Packages, in ~/.cache/ib-umad/packages or PACKAGES=directory'
+	@echo '  make dist             a tarball, which builds without git'
+	@echo '  make deb              ib-umad-dkms and ib-hwsim-dkms for Debian and Ubuntu'
+	@echo '  make rpm              the same as RPMs'
 	@echo 'The simulated RDMA device, against KDIR; it needs no ib_umad'
 	@echo '  make ib_hwsim         build $(HWSIM)/ib_hwsim.ko'
 	@echo '  make ib_hwsim-clean   remove what was built'
@@ -50,7 +54,8 @@ help:
 	@echo 'Checks (install what they need; kernels are kept in ~/.cache/ib-umad)'
 	@echo '  make check            all of the following'
 	@echo '  make check-static     gcc, sparse, checkpatch, kernel-doc, shellcheck, Sphinx'
-	@echo '  make check-dkms       DKMS, in a temporary folder'
+	@echo '  make check-dkms       DKMS, in a temporary directory'
+	@echo '  make check-dist       the tarball and the packages; lintian, rpmlint'
 	@echo '  make check-kunit      the KUnit suites, in a guest'
 	@echo '  make check-qemu       the harness and every plan, in guests'
 	@echo 'Not part of make check'
@@ -66,10 +71,17 @@ dkms-install dkms-remove:
 	scripts/install-deps.sh dkms
 	scripts/dkms.sh $(@:dkms-%=%)
 
-check:
-	@scripts/check.sh deps kernels static+dkms+fuzz+harness plans
+dist:
+	@scripts/dist.sh $(PACKAGES)
 
-check-static check-dkms check-kunit check-hwsim:
+deb rpm:
+	@scripts/install-deps.sh $@
+	@scripts/$@/build.sh $(PACKAGES)
+
+check:
+	@scripts/check.sh deps kernels static+dkms+dist+fuzz+harness plans
+
+check-static check-dkms check-dist check-kunit check-hwsim:
 	@scripts/check.sh deps kernels $(@:check-%=%)
 
 check-qemu:
@@ -114,6 +126,7 @@ soak:
 	@scripts/soak.sh $(SOAK_SECONDS)
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
+	dist deb rpm check-dist \
 	check check-static check-dkms check-kunit check-qemu check-hwsim check-kernels demo \
 	demo-fabric bench-rmpp fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean \
 	htmldocs

@@ -54,6 +54,11 @@ run_dkms()
 	scripts/check-dkms.sh
 }
 
+run_dist()
+{
+	scripts/check-dist.sh
+}
+
 # What libFuzzer finds in some seconds: a corpus is run again, and then more.
 run_fuzz()
 {
@@ -97,7 +102,7 @@ run_newer()
 
 for stage in $(echo "$@" | tr + ' '); do
 	case $stage in
-	deps | kernels | static | dkms | fuzz | harness | kunit | hwsim) ;;
+	deps | kernels | static | dkms | dist | fuzz | harness | kunit | hwsim) ;;
 	plans | builds | newer) ;;
 	*)
 		echo "check.sh: no stage '$stage'" >&2

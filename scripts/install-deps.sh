@@ -2,33 +2,39 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Installs the Debian packages that are missing for building the module
-# ("build"), for DKMS ("dkms"), for the documents as HTML ("docs"), for a demonstration in
-# a guest ("demo" or "demo-fabric") or for all checks ("check"). Says what it installs;
-# with nothing missing it is quick and needs neither the network nor root. The headers of a
-# kernel are installed for guests only; for the host's kernels, and without dpkg, it says
-# what is missing.
+# ("build"), for DKMS ("dkms"), for packages of it ("deb", "rpm") and their test
+# ("packages"), for the documents as HTML ("docs"), for a demonstration in a guest ("demo"
+# or "demo-fabric") or for all checks ("check"). Says what it installs; with nothing missing
+# it is quick and needs neither the network nor root. The headers of a kernel are installed
+# for guests only; for the host's kernels, and without dpkg, it says what is missing.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
 build='gcc libc6-dev make'
 dkms="$build dkms rsync"
+deb='debhelper dh-dkms dpkg-dev lintian rsync xz-utils'
+rpm='rpm rpmlint rsync xz-utils'
+packages="$deb e2fsprogs mmdebstrap qemu-system-x86"
 demo="$build linux-headers-amd64 busybox-static dash ibverbs-providers ibverbs-utils
 	infiniband-diags iproute2 kmod libibumad-dev python3 qemu-system-x86
 	rdma-core rsync"
 docs='graphviz linux-source-6.1 perl python3-sphinx xz-utils'
 fabric="$demo ibsim-utils opensm"
-check="$fabric $docs bc bison ccache clang dkms flex gcc-multilib libclang-rt-dev
-	libelf-dev libibmad-dev libssl-dev patchelf shellcheck sparse zstd"
+check="$fabric $docs $deb $rpm bc bison ccache clang dkms flex gcc-multilib
+	libclang-rt-dev libelf-dev libibmad-dev libssl-dev patchelf shellcheck sparse zstd"
 
 case ${1:-check} in
 build) wanted=$build ;;
 dkms) wanted=$dkms ;;
+deb) wanted=$deb ;;
+rpm) wanted=$rpm ;;
+packages) wanted=$packages ;;
 docs) wanted=$docs ;;
 demo) wanted=$demo ;;
 demo-fabric) wanted=$fabric ;;
 check) wanted=$check ;;
 *)
-	echo "usage: ${0##*/} [build|dkms|docs|demo|demo-fabric|check]" >&2
+	echo "usage: ${0##*/} [build|dkms|deb|rpm|packages|docs|demo|demo-fabric|check]" >&2
 	exit 2
 	;;
 esac
