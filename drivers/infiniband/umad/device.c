@@ -25,7 +25,7 @@ MODULE_PARM_DESC(issm_all,
 /* The device numbers the ABI fixes, and where the others begin. */
 #define UMAD_MAJOR		231
 #define UMAD_FIXED_MINORS	64
-#define UMAD_MAX_PORTS		1024	/* as ib_core's RDMA_MAX_PORTS */
+#define UMAD_MAX_PORTS		8192	/* as ib_core's RDMA_MAX_PORTS */
 #define UMAD_DYNAMIC_MINORS	(UMAD_MAX_PORTS - UMAD_FIXED_MINORS)
 
 /* MINOR 0 to 63 are umad, 64 to 127 issm; the dynamic ones likewise. */

@@ -210,7 +210,7 @@ TEST_F_TIMEOUT(many, device_numbers_beyond_64_are_dynamic, 300)
 				dynamic = major(st.st_rdev);
 			EXPECT_NE(MAJOR, major(st.st_rdev));
 			EXPECT_EQ(dynamic, major(st.st_rdev));
-			EXPECT_EQ(index - FIXED + kind * (1024 - FIXED),
+			EXPECT_EQ(index - FIXED + kind * (8192 - FIXED),
 				  minor(st.st_rdev));
 			n++;
 		}
