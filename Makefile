@@ -63,6 +63,7 @@ help:
 	@echo '  make soak             all plans soak-*, then 30 minutes of mixed load'
 	@echo '                        (SOAK_SECONDS=N: so many seconds instead); takes hours'
 	@echo '  make check-kernels    builds and plans on all newer kernels; takes more than an hour'
+	@echo '  make check-packages   the packages in roots of Debian 12 and 13; takes minutes'
 	@echo '  make check-kcsan      races and stress on a kernel with KCSAN'
 	@echo '  make mutants          which tests notice small faults of the driver; takes hours'
 	@echo 'One guest: see $(QEMU)/README.rst'
@@ -96,6 +97,11 @@ fuzz:
 	@scripts/install-deps.sh check
 	@tools/testing/fuzz/fuzz.py --seconds $(or $(FUZZ_SECONDS),60) --seed 0
 
+# Wants the network, for Debian's packages, the first time.
+check-packages:
+	@scripts/install-deps.sh packages
+	@scripts/check-packages.sh
+
 # Hours, for all of them; it goes on where it was stopped.
 mutants:
 	@scripts/install-deps.sh check
@@ -126,7 +132,7 @@ soak:
 	@scripts/soak.sh $(SOAK_SECONDS)
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
-	dist deb rpm check-dist \
+	dist deb rpm check-packages check-dist \
 	check check-static check-dkms check-kunit check-qemu check-hwsim check-kernels demo \
 	demo-fabric bench-rmpp fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean \
 	htmldocs
