@@ -20,7 +20,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME")
              or Path.home() / ".cache") / "ib-umad"
 # Products, each in a folder of its own, and how many of those are kept.
 BUILT = CACHE / "built"
-BUILT_MAX = 24
+BUILT_MAX = 48
 # Says how things are built.
 BUILD = QEMU_DIR / "build.py"
 # In a source folder, but no source.
