@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "active_ref.h"
-
-#include <kunit/visibility.h>
+#include "umad_export.h"
 
 /**
  * umad_active_ref_init() - active references can be taken from now on

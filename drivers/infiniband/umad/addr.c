@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "addr.h"
 
-#include <kunit/visibility.h>
 #include <linux/string.h>
+#include "umad_export.h"
 
 /**
  * umad_addr_from_hdr() - the address that a caller's header names

@@ -3,7 +3,6 @@
 #include <linux/types.h>
 #include "cdev.h"
 
-#include <kunit/visibility.h>
 #include <linux/fs.h>
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
@@ -14,6 +13,7 @@
 #include "port.h"
 #include "register.h"
 #include "request.h"
+#include "umad_export.h"
 #include "user.h"
 
 static unsigned long recv_budget = 64UL << 20;

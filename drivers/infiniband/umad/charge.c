@@ -2,7 +2,6 @@
 #include <linux/types.h>
 #include "charge.h"
 
-#include <kunit/visibility.h>
 #include <linux/hashtable.h>
 #include <linux/slab.h>
 #include "file.h"

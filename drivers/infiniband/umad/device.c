@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "device.h"
 
-#include <kunit/visibility.h>
 #include <linux/fs.h>
 #include <linux/idr.h>
 #include <linux/kdev_t.h>
@@ -16,6 +15,7 @@
 #include "rmpp/abort.h"
 #include "sysfs.h"
 #include "umad_compat.h"
+#include "umad_export.h"
 
 static bool issm_all;
 module_param(issm_all, bool, 0444);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "flow.h"
 
-#include <kunit/visibility.h>
 #include <linux/bug.h>
 #include <linux/lockdep.h>
+#include "umad_export.h"
 
 /**
  * umad_flow_init() - all places are free

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "hdr.h"
 
-#include <kunit/visibility.h>
 #include <linux/bitops.h>
 #include <linux/string.h>
 #include <rdma/ib_addr.h>
+#include "umad_export.h"
 
 /**
  * umad_hdr_from_wc() - where a received MAD came from, all but its GRH

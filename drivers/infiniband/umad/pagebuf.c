@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "pagebuf.h"
 
-#include <kunit/visibility.h>
 #include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -9,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include "umad_export.h"
 
 /**
  * umad_pagebuf_alloc() - an empty buffer

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "port.h"
 
-#include <kunit/visibility.h>
 #include <linux/slab.h>
+#include "umad_export.h"
 
 static void port_release(struct kref *kref)
 {

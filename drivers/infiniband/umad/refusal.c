@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "refusal.h"
 
-#include <kunit/visibility.h>
 #include <linux/bitmap.h>
 #include <linux/errno.h>
 #include <linux/string.h>
 #include <rdma/ib_mad.h>
 #include "hdr.h"
+#include "umad_export.h"
 
 /* Of ib_core's tables, in its mad_priv.h. */
 #define CORE_VERSIONS	0x83

@@ -3,7 +3,6 @@
 #include <linux/types.h>
 #include "register.h"
 
-#include <kunit/visibility.h>
 #include <linux/err.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -20,6 +19,7 @@
 #include "request.h"
 #include "rmpp/xfer_rx.h"
 #include "umad_compat.h"
+#include "umad_export.h"
 
 /* ib_core's recv_queue_size, if nobody tells. */
 #define RECV_QUEUE_DEFAULT	512U

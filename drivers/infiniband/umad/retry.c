@@ -2,10 +2,10 @@
 /* When a file may send something again; see retry.h. */
 #include "retry.h"
 
-#include <kunit/visibility.h>
 #include "addr.h"
 #include "queues.h"
 #include "umad_compat.h"
+#include "umad_export.h"
 
 /* Of five parts one is for what is sent again. */
 #define SHARE		5

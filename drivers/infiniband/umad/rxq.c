@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "rxq.h"
 
-#include <kunit/visibility.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
+#include "umad_export.h"
 
 /**
  * umad_rxq_init() - make an empty queue

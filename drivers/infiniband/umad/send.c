@@ -3,7 +3,6 @@
 #include <linux/types.h>
 #include "send.h"
 
-#include <kunit/visibility.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 #include "agent.h"
@@ -15,6 +14,7 @@
 #include "post.h"
 #include "request.h"
 #include "trace.h"
+#include "umad_export.h"
 #include "wait_entry.h"
 
 /*

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "timer.h"
 
-#include <kunit/visibility.h>
 #include <linux/bug.h>
 #include <linux/lockdep.h>
+#include "umad_export.h"
 
 /**
  * umad_timers_init() - make an empty queue

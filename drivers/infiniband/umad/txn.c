@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "txn.h"
 
-#include <kunit/visibility.h>
 #include <linux/bug.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
 #include <linux/string.h>
+#include "umad_export.h"
 
 /*
  * How long a request that was given up still listens for its response, in ms:

@@ -10,7 +10,6 @@
  */
 #include "sim_capture.h"
 
-#include <kunit/visibility.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -18,6 +17,7 @@
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
+#include "sim_export.h"
 
 /* The smallest ring, if there is one. */
 #define RING_MIN	16384

@@ -6,7 +6,6 @@
  */
 #include "sim_fail.h"
 
-#include <kunit/visibility.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -18,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include "sim_export.h"
 
 #define WRITE_MAX	256
 

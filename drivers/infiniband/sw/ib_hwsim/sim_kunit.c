@@ -93,5 +93,3 @@ char *sim_kunit_show(struct kunit *test, struct seq_file *s)
 
 MODULE_DESCRIPTION("KUnit suites: faults and capture of ib_hwsim");
 MODULE_LICENSE("Dual BSD/GPL");
-/* MODULE_IMPORT_NS() takes a word before 6.13 and a string since. */
-MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");

@@ -13,13 +13,13 @@
  */
 #include "sim_medium.h"
 
-#include <kunit/visibility.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/time64.h>
 #include "sim_capture.h"
 #include "sim_compat.h"
+#include "sim_export.h"
 
 /* Limit of packets in a medium; bounds the memory of long delays. */
 #define WAITING_MAX	65536

@@ -7,7 +7,6 @@
  */
 #include "sim_pcap.h"
 
-#include <kunit/visibility.h>
 #include <linux/bits.h>
 #include <linux/crc32.h>
 #include <linux/kernel.h>
@@ -15,6 +14,7 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 #include "sim_compat.h"
+#include "sim_export.h"
 
 #define LINKTYPE_ERF		197
 #define ERF_LEN			16

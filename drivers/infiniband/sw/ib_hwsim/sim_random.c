@@ -6,7 +6,6 @@
 
 #include "sim_random.h"
 
-#include <kunit/visibility.h>
 #include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/kstrtox.h>
@@ -17,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include "sim_export.h"
 
 #define MILLION		1000000
 /* Bounds the packets in a medium. */

@@ -8,7 +8,6 @@
  */
 #include "sim_rules.h"
 
-#include <kunit/visibility.h>
 #include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/math64.h>
@@ -16,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/time64.h>
+#include "sim_export.h"
 #include "sim_rule.h"
 
 /**

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "rmpp/rx.h"
 
-#include <kunit/visibility.h>
 #include <linux/limits.h>
 #include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include "umad_export.h"
 
 /*
  * A sender that is silent for so long is given up. In-tree it is 40 s for the

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "rmpp/tx.h"
 
-#include <kunit/visibility.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include "umad_export.h"
 
 /* Attempts wait no longer than in-tree: processes count on 2 s, in ms. */
 #define ATTEMPT_MAX_MS		2000

@@ -3,7 +3,6 @@
 #include <linux/types.h>
 #include "rmpp/xfer_tx.h"
 
-#include <kunit/visibility.h>
 #include <linux/err.h>
 #include <linux/limits.h>
 #include <linux/lockdep.h>
@@ -19,6 +18,7 @@
 #include "rmpp/control.h"
 #include "rmpp/match.h"
 #include "trace.h"
+#include "umad_export.h"
 
 /*
  * Segments that one call hands to ib_core. Where they are acknowledged as fast as they
