@@ -17,13 +17,9 @@ modules=$root/lib/modules/$release
 
 # The series that the module's tests ran on; to be raised with each release.
 case $module in
-ib_umad)
+ib_umad | ib_hwsim)
 	oldest=6.1
 	newest=7.2
-	;;
-ib_hwsim)
-	oldest=6.1
-	newest=6.1
 	;;
 *)
 	echo "usage: ${0##*/} ib_umad|ib_hwsim RELEASE [ROOT]" >&2
