@@ -126,6 +126,55 @@ static void *do_close(void *arg)
 	return NULL;
 }
 
+#define FLOW_CONTROL	"/sys/module/ib_umad/parameters/flow_control"
+
+static void *do_unreg(void *arg)
+{
+	FIXTURE_DATA(cases) *self = arg;
+
+	self->ret = umad_unreg(self->fd, self->msg.hdr.id);
+	return NULL;
+}
+
+/* Three requests of an agent with two places; the third has one, and is stopped there. */
+static void end_in_backlog(struct __test_metadata *_metadata, FIXTURE_DATA(cases) *self,
+			   const char *point)
+{
+	int id = umad_reg_client(self->fd);
+	uint32_t tid;
+
+	ASSERT_LE(0, id);
+	ASSERT_EQ(0, stop_arm(0, point, "ms=5000"));
+	msg_init(&self->msg, &self->port, id, CLASS_SA, METHOD_TEST, 0);
+	self->msg.hdr.grh_present = 0;
+	self->msg.hdr.timeout_ms = 200;
+	for (tid = 1; tid <= 3; tid++) {
+		self->msg.mad.tid = htobe64(tid);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	}
+	ASSERT_TRUE(stop_wait(0, "parked", PATIENCE));
+	side_start(&self->call, do_unreg, self);
+	EXPECT_FALSE(side_done(&self->call, 200));
+	stop_release(0);
+	EXPECT_TRUE(side_done(&self->call, PATIENCE));
+	side_join(&self->call);
+	EXPECT_EQ(0, self->ret);
+	while (msg_read(self->fd, &self->got, 0) > 0)
+		EXPECT_NE(3, msg_tid(&self->got));
+}
+
+/* Unregistering waits for the work that posts what has waited for a place. */
+TEST_F_TIMEOUT(cases, agent_ends_while_its_backlog_is_posted, 60)
+{
+	char old[16];
+
+	ASSERT_EQ(0, umad_read_sysfs(FLOW_CONTROL, old, sizeof(old)));
+	ASSERT_EQ(0, umad_write_sysfs(FLOW_CONTROL, "8"));
+	end_in_backlog(_metadata, self, "post_backlogged lock1");
+	end_in_backlog(_metadata, self, "post_backlogged post1");
+	EXPECT_EQ(0, umad_write_sysfs(FLOW_CONTROL, old));
+}
+
 /*
  * What came could not be charged, and a work reclaims for the cgroup: that may take
  * long, and the file can be closed meanwhile.
