@@ -98,5 +98,7 @@ UMAD_COUNTER(RMPP_EVICTED, rmpp_evicted, "messages",
 	     "of rmpp_refused, those that were idle and made room for another")
 UMAD_COUNTER(RMPP_ACKS_MERGED, rmpp_acks_merged, "ACKs",
 	     "merged into a later one, as four of the message were in ib_core")
+UMAD_COUNTER(RMPP_ANSWERS_DROPPED, rmpp_answers_dropped, "packets",
+	     "not sent, as the file had rmpp_file_answers in ib_core")
 UMAD_COUNTER(RMPP_UNMATCHED, rmpp_unmatched, "packets",
 	     "packets that belong to no message")

@@ -4,6 +4,7 @@
 #include "rmpp/account.h"
 
 #include <linux/lockdep.h>
+#include <linux/moduleparam.h>
 #include "agent.h"
 #include "file.h"
 #include "port.h"
@@ -11,6 +12,11 @@
 #include "rmpp/peer.h"
 #include "rmpp/reassembly.h"
 #include "user.h"
+
+static unsigned int rmpp_file_answers = 4096;
+module_param(rmpp_file_answers, uint, 0644);
+MODULE_PARM_DESC(rmpp_file_answers,
+		 "ACKs, STOPs and ABORTs of received messages that ib_core has to send for one file (default: 4096)");
 
 /* It has messages being reassembled now, so those above it have. */
 static void file_activate(struct umad_file *file)
@@ -107,4 +113,37 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 	rx->charged = 0;
 	umad_rmpp_peer_put(file, rx->peer);
 	rx->peer = NULL;
+}
+
+/**
+ * umad_rmpp_answer_enter() - a received message is to be answered
+ * @file: whose message it is
+ *
+ * A device that sends slower than it receives would have ib_core keep any number of
+ * answers. One that is not sent is as good as lost on the way.
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true: umad_rmpp_answer_leave() has to follow, when ib_core has done with it;
+ * false: there are too many already.
+ */
+bool umad_rmpp_answer_enter(struct umad_file *file)
+{
+	lockdep_assert_held(&file->lock);
+	if (file->rmpp.answers >= READ_ONCE(rmpp_file_answers)) {
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_ANSWERS_DROPPED);
+		return false;
+	}
+	file->rmpp.answers++;
+	return true;
+}
+
+/**
+ * umad_rmpp_answer_leave() - ib_core has done with an answer, or has not taken it
+ * @file: whose message it was
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_answer_leave(struct umad_file *file)
+{
+	lockdep_assert_held(&file->lock);
+	file->rmpp.answers--;
 }

@@ -150,7 +150,11 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 	return lack_of_bytes(rx);
 }
 
-/* The peer's that has been idle longest, if it is for long enough. */
+/*
+ * The peer's that has been idle longest, if it is for long enough. It is not idle while
+ * an ACK waits in ib_core's send queue: its sender may wait for that. So no more answers
+ * wait there than there may be messages, however many begin.
+ */
 static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
 		       u64 now, struct umad_xfer_rx **victim)
 {
@@ -159,7 +163,7 @@ static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
 	idle = list_first_entry_or_null(&peer->idle, struct umad_xfer_rx,
 					peer_node);
 	if (!idle || idle == rx ||
-	    now - min(now, idle->engine.progress_at) < IDLE_EVICT ||
+	    now - min(now, idle->engine.progress_at) < IDLE_EVICT || idle->acks_posted ||
 	    !umad_xfer_rx_evict(idle))
 		return false;
 	*victim = idle;

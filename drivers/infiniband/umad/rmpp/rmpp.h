@@ -48,6 +48,7 @@ struct umad_rmpp_memos {
  * @unresolved: those of the peers whose address is waited for, in turn
  * @resolving: works of messages under way, each for an address
  * @rejects: answers under way to packets that belong to no message; no lock
+ * @answers: ACKs, STOPs and ABORTs to the senders of messages, in ib_core
  * @lingering: complete ones, the one that has been for longest first
  * @memos: of those before them, what is needed to answer
  * @reassembly_bytes: memory of messages that are being reassembled
@@ -65,6 +66,7 @@ struct umad_rmpp {
 	struct list_head unresolved;
 	unsigned int resolving;
 	atomic_t rejects;
+	unsigned int answers;
 	struct list_head lingering;
 	struct umad_rmpp_memos memos;
 	u64 reassembly_bytes;

@@ -158,7 +158,7 @@ static bool may_answer(struct umad_xfer_rx *rx)
  */
 bool umad_xfer_rx_prepare(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
 {
-	if (!may_answer(rx))
+	if (!may_answer(rx) || !umad_rmpp_answer_enter(rx->agent->file))
 		return false;
 	format_answer(rx, packet);
 	if (packet->type == IB_MGMT_RMPP_TYPE_ACK) {
@@ -178,6 +178,7 @@ static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 
 	umad_post_free(buf, rx->ah);
 	spin_lock(&file->lock);
+	umad_rmpp_answer_leave(file);
 	rx->acks_posted--;
 	again = rx->ack_due && !rx->agent->shutdown &&
 		rx->engine.state != RMPP_RX_CLOSED;
@@ -189,14 +190,28 @@ static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	umad_xfer_rx_put(rx);
 }
 
-static void ack_not_posted(struct umad_xfer_rx *rx)
+/* STOP or ABORT. ib_core keeps the agent until this returns, and so the file is there. */
+static void end_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_agent *agent = buf->mad_agent->context;
+
+	umad_post_free(buf, umad_post_owner(buf));
+	spin_lock(&agent->file->lock);
+	umad_rmpp_answer_leave(agent->file);
+	spin_unlock(&agent->file->lock);
+}
+
+static void not_posted(struct umad_xfer_rx *rx, bool ack)
 {
 	struct umad_file *file = rx->agent->file;
 
 	spin_lock(&file->lock);
-	rx->acks_posted--;
+	umad_rmpp_answer_leave(file);
+	if (ack)
+		rx->acks_posted--;
 	spin_unlock(&file->lock);
-	umad_xfer_rx_put(rx);
+	if (ack)
+		umad_xfer_rx_put(rx);
 }
 
 /**
@@ -211,9 +226,10 @@ void umad_xfer_rx_post(struct umad_xfer_rx *rx, const struct rmpp_packet *packet
 	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
 	bool ack = packet->type == IB_MGMT_RMPP_TYPE_ACK;
 
-	if (umad_rmpp_post_control(rx->agent->core, &rx->to, rx->ah, head,
-				   packet, ack ? ack_done : NULL, rx) && ack)
-		ack_not_posted(rx);
+	if (umad_rmpp_post_control(rx->agent->core, &rx->to, rx->ah, head, packet,
+				   ack ? ack_done : end_done,
+				   ack ? (void *)rx : rx->ah))
+		not_posted(rx, ack);
 }
 
 /* Both. */

@@ -415,4 +415,72 @@ TEST_F(peers, response_is_acknowledged_though_its_TID_is_used_again)
 	EXPECT_EQ(2, self->pkt.seg);
 }
 
+/* What the module sends for a message: the type, after what it sends for others. */
+static int see_of(FIXTURE_DATA(peers) *self, uint64_t tid)
+{
+	int type;
+
+	do {
+		type = see(self, SOON);
+	} while (type >= 0 && frame_mad(&self->seen)->tid != htobe64(tid));
+	return type;
+}
+
+/*
+ * Our ACKs have not left: their senders wait for them, and are not idle. Else each
+ * message that begins would put a STOP and an ACK more into ib_core's send queue.
+ */
+TEST_F(peers, message_whose_ACK_waits_is_not_evicted)
+{
+	long of_peer = rmpp_param_set("rmpp_peer_transfers", 4);
+	uint64_t tid;
+
+	ASSERT_LT(0, of_peer);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	for (tid = 1; tid <= 4; tid++) {
+		ASSERT_EQ(0, data(self, 0, METHOD_TABLE, tid, 1, 10));
+		ASSERT_EQ(RMPP_ACK, see_of(self, tid));
+	}
+	sleep_ms(1200);
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 5, 1, 10));
+	EXPECT_EQ(RMPP_STOP, see_of(self, 5));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	sleep_ms(WHILE);
+	while (see(self, 0) >= 0)
+		;
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 6, 1, 10));
+	EXPECT_EQ(RMPP_STOP, see_of(self, 1));
+	EXPECT_EQ(RMPP_ACK, see_of(self, 6));
+	rmpp_param_set("rmpp_peer_transfers", of_peer);
+}
+
+/* A device that stands, and nodes that do not wait for their ACKs. */
+TEST_F(peers, answers_in_ib_core_are_bounded)
+{
+	long answers = rmpp_param_set("rmpp_file_answers", 64);
+	uint64_t tid;
+	int i = 0;
+
+	EXPECT_EQ(4096, answers);
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	for (tid = 1; tid <= 60; tid++) {
+		ASSERT_EQ(0, data(self, tid, METHOD_TABLE, tid, 1, 2));
+		ASSERT_EQ(0, data(self, tid, METHOD_TABLE, tid, 2, 2));
+		i += see(self, 0) >= 0;
+		i += see(self, 0) >= 0;
+	}
+	while (see(self, WHILE) >= 0)
+		i++;
+	EXPECT_EQ(64, i);
+	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, 0) > 0)
+		;
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, tid, 1, 2));
+	EXPECT_EQ(RMPP_ACK, see_of(self, tid));
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, tid, 2, 2));
+	EXPECT_EQ(RMPP_ACK, see_of(self, tid));
+	EXPECT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	rmpp_param_set("rmpp_file_answers", answers);
+}
+
 TEST_HARNESS_MAIN
