@@ -74,7 +74,9 @@ esac
 # try_build LOG: builds the module as DKMS will, and throws it away.
 try_build()
 {
-	try_dir=$(mktemp -d)
+	# Always the same, if nobody else builds, so that ccache knows what it has seen.
+	try_dir=$root/run/$module-try
+	mkdir "$try_dir" 2>/dev/null || try_dir=$(mktemp -d)
 	trap 'rm -rf "$try_dir"' EXIT
 	cp -r "$here/.." "$try_dir/tree"
 	set -- "$1" CONFIG_DEBUG_INFO_BTF_MODULES= KCFLAGS=-g0
