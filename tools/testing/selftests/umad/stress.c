@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#define SECONDS 6
+#define SECONDS 4
 #define FILES 3
 
 FIXTURE(stress) {
