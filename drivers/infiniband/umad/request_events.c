@@ -70,8 +70,6 @@ static struct umad_request *backlog_take(struct umad_agent *agent)
 	unsigned int looked_at = 0;
 
 	lockdep_assert_held(&agent->file->lock);
-	if (!umad_flow_has_backlog(&agent->flow))
-		return NULL;
 	while (umad_flow_is_full(&agent->flow) && agent->expired_count &&
 	       looked_at++ < BATCH) {
 		expired = container_of(timerqueue_getnext(&agent->expired),
@@ -82,33 +80,48 @@ static struct umad_request *backlog_take(struct umad_agent *agent)
 	return entry ? container_of(entry, struct umad_request, flow) : NULL;
 }
 
+/* The next of a file for which there may be a place, with an active reference. */
+static struct umad_agent *backlog_agent(struct umad_file *file, unsigned int *id)
+{
+	struct umad_agent *agent;
+	unsigned int looked_at;
+
+	lockdep_assert_held(&file->lock);
+	for (looked_at = 0; looked_at < UMAD_MAX_AGENTS; looked_at++) {
+		*id = (*id + 1) % UMAD_MAX_AGENTS;
+		agent = file->agent[*id];
+		if (agent && umad_wait_entry_may_kick(agent) &&
+		    umad_active_ref_tryget(&agent->active_ref))
+			return agent;
+	}
+	return NULL;
+}
+
 /*
  * The next of a file that has a place, its first attempt, a reference, and an active one
- * to its agent. The agents take turns, from @id on.
+ * to its agent. The agents take turns, from @id on. One whose expired requests gave way in
+ * vain is left only after these have been dropped: their addresses are the device's.
  */
 static struct umad_request *backlog_next(struct umad_file *file, unsigned int *id,
 					 struct ib_mad_send_buf **buf)
 {
 	struct umad_request *req = NULL;
 	struct umad_agent *agent;
-	unsigned int looked_at;
 
-	spin_lock(&file->lock);
-	for (looked_at = 0; !req && looked_at < UMAD_MAX_AGENTS; looked_at++) {
-		*id = (*id + 1) % UMAD_MAX_AGENTS;
-		agent = file->agent[*id];
-		if (!agent || !umad_active_ref_tryget(&agent->active_ref))
-			continue;
-		req = backlog_take(agent);
-		if (!req)
+	do {
+		spin_lock(&file->lock);
+		agent = backlog_agent(file, id);
+		if (agent)
+			req = backlog_take(agent);
+		if (req) {
+			umad_request_get(req);
+			*buf = req->backlog_buf;
+			req->backlog_buf = NULL;
+		}
+		umad_request_unlock(file);
+		if (agent && !req)
 			umad_agent_leave(agent);
-	}
-	if (req) {
-		umad_request_get(req);
-		*buf = req->backlog_buf;
-		req->backlog_buf = NULL;
-	}
-	umad_request_unlock(file);
+	} while (agent && !req);
 	return req;
 }
 

@@ -40,17 +40,29 @@ bool umad_wait_entry_needs_place(const struct umad_request *req,
 }
 
 /**
- * umad_wait_entry_kick_backlog() - see to what waits, if there may be a place for it
+ * umad_wait_entry_may_kick() - does something wait, and may there be a place for it?
  * @agent: whatever it has
  *
  * That of an expired request is as good as a free one.
  * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true if so.
+ */
+bool umad_wait_entry_may_kick(const struct umad_agent *agent)
+{
+	lockdep_assert_held(&agent->file->lock);
+	return umad_flow_has_backlog(&agent->flow) && !agent->shutdown &&
+	       (!umad_flow_is_full(&agent->flow) || agent->expired_count);
+}
+
+/**
+ * umad_wait_entry_kick_backlog() - see to what waits, if there may be a place for it
+ * @agent: whatever it has
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
  */
 void umad_wait_entry_kick_backlog(struct umad_agent *agent)
 {
-	lockdep_assert_held(&agent->file->lock);
-	if (umad_flow_has_backlog(&agent->flow) && !agent->shutdown &&
-	    (!umad_flow_is_full(&agent->flow) || agent->expired_count))
+	if (umad_wait_entry_may_kick(agent))
 		queue_work(umad_timer_wq, &agent->file->backlog_work);
 }
 

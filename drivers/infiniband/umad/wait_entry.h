@@ -31,6 +31,7 @@ bool umad_wait_entry_done(struct umad_request *req, struct ib_mad_send_buf *buf)
 bool umad_wait_entry_is_full(const struct umad_request *req);
 void umad_wait_entry_cancel(struct umad_request *req);
 void umad_wait_entry_leave_place(struct umad_request *req);
+bool umad_wait_entry_may_kick(const struct umad_agent *agent);
 void umad_wait_entry_kick_backlog(struct umad_agent *agent);
 
 #endif /* UMAD_WAIT_ENTRY_H */

@@ -175,6 +175,60 @@ TEST_F_TIMEOUT(cases, agent_ends_while_its_backlog_is_posted, 60)
 	EXPECT_EQ(0, umad_write_sysfs(FLOW_CONTROL, old));
 }
 
+static void *do_remove(void *arg)
+{
+	FIXTURE_DATA(cases) *self = arg;
+
+	self->ret = hwsim_del(DEVICE);
+	self->gone = true;
+	return NULL;
+}
+
+/*
+ * An expired request gives way to one that waits for a place, but has none itself: it is
+ * of a class that needs none. Its address handle goes before the device does.
+ */
+TEST_F_TIMEOUT(cases, removal_waits_for_expired_requests_that_give_way, 60)
+{
+	char old[16];
+	uint32_t tid;
+	int id;
+
+	ASSERT_EQ(0, umad_read_sysfs(FLOW_CONTROL, old, sizeof(old)));
+	ASSERT_EQ(0, umad_write_sysfs(FLOW_CONTROL, "8"));
+	id = umad_reg_client(self->fd);
+	EXPECT_EQ(0, umad_write_sysfs(FLOW_CONTROL, old));
+	ASSERT_LE(0, id);
+	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_request_backlog_work entry", "ms=5000"));
+	msg_init(&self->msg, &self->port, id, CLASS_SA, METHOD_TEST, 0);
+	self->msg.hdr.grh_present = 0;
+	self->msg.hdr.timeout_ms = -1;
+	for (tid = 1; tid <= 3; tid++) {
+		self->msg.mad.tid = htobe64(tid);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	}
+	msg_init(&self->msg, &self->port, id, CLASS_VENDOR1, METHOD_TEST, tid);
+	self->msg.hdr.grh_present = 0;
+	self->msg.hdr.timeout_ms = 50;
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	ASSERT_TRUE(stop_wait(0, "parked", PATIENCE));
+	ASSERT_LT(0, msg_read(self->fd, &self->got, PATIENCE));
+	sleep_ms(100);
+	/* What is taken back from ib_core goes last otherwise. */
+	ASSERT_EQ(0, stop_arm(1, "attempt_ended lock1", "ms=5000"));
+	ASSERT_EQ(0, stop_arm(2, "umad_request_unlock unlock1", "ms=5000"));
+	stop_release(0);
+	ASSERT_TRUE(stop_wait(1, "parked", PATIENCE));
+	ASSERT_TRUE(stop_wait(2, "parked", PATIENCE));
+	stop_release(1);
+	side_start(&self->call, do_remove, self);
+	EXPECT_FALSE(side_done(&self->call, 500));
+	stop_release(2);
+	EXPECT_TRUE(side_done(&self->call, PATIENCE));
+	side_join(&self->call);
+	EXPECT_EQ(0, self->ret);
+}
+
 /*
  * What came could not be charged, and a work reclaims for the cgroup: that may take
  * long, and the file can be closed meanwhile.
