@@ -62,6 +62,7 @@ help:
 	@echo '  make fuzz             each target of libFuzzer for FUZZ_SECONDS=60'
 	@echo '  make soak             all plans soak-*, then 30 minutes of mixed load'
 	@echo '                        (SOAK_SECONDS=N: so many seconds instead); takes hours'
+	@echo '  make acceptance       programs of Debian 12 and 13, both modules, as a table'
 	@echo '  make check-kernels    builds and plans on all newer kernels; takes more than an hour'
 	@echo '  make check-packages   the packages in roots of Debian 12 and 13; takes minutes'
 	@echo '  make check-kcsan      races and stress on a kernel with KCSAN'
@@ -90,7 +91,8 @@ check-qemu:
 
 # make check has a part of them.
 check-kernels:
-	@scripts/check.sh deps kernels builds newer
+	@scripts/install-deps.sh kernels
+	@scripts/check.sh kernels builds newer
 
 # Another seed each time, which it prints.
 fuzz:
@@ -128,11 +130,15 @@ check-kcsan:
 bench-rmpp:
 	@tools/testing/bench/bench-rmpp.sh
 
+acceptance:
+	@scripts/install-deps.sh acceptance
+	@tools/testing/qemu/acceptance.py
+
 soak:
 	@scripts/soak.sh $(SOAK_SECONDS)
 
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
 	dist deb rpm check-packages check-dist \
 	check check-static check-dkms check-kunit check-qemu check-hwsim check-kernels demo \
-	demo-fabric bench-rmpp fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean \
+	demo-fabric acceptance bench-rmpp fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean \
 	htmldocs

@@ -4,9 +4,10 @@
 # Installs the Debian packages that are missing for building the module
 # ("build"), for DKMS ("dkms"), for packages of it ("deb", "rpm") and their test
 # ("packages"), for the documents as HTML ("docs"), for a demonstration in a guest ("demo"
-# or "demo-fabric") or for all checks ("check"). Says what it installs; with nothing missing
-# it is quick and needs neither the network nor root. The headers of a kernel are installed
-# for guests only; for the host's kernels, and without dpkg, it says what is missing.
+# or "demo-fabric"), for the table of programs ("acceptance"), for all checks ("check"), or
+# those of other kernels, too ("kernels"). Says what it installs; with nothing missing it is
+# quick and needs neither the network nor root. The headers of a kernel are installed for
+# guests only; for the host's kernels, and without dpkg, it says what is missing.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -20,8 +21,10 @@ demo="$build linux-headers-amd64 busybox-static dash ibverbs-providers ibverbs-u
 	rdma-core rsync"
 docs='graphviz linux-source-6.1 perl python3-sphinx xz-utils'
 fabric="$demo ibsim-utils opensm"
+acceptance="$fabric libibmad-dev mmdebstrap squashfs-tools zstd"
 check="$fabric $docs $deb $rpm bc bison ccache clang dkms flex gcc-multilib
 	libclang-rt-dev libelf-dev libibmad-dev libssl-dev patchelf shellcheck sparse zstd"
+kernels="$check gcc-12-aarch64-linux-gnu gcc-12-s390x-linux-gnu"
 
 case ${1:-check} in
 build) wanted=$build ;;
@@ -32,9 +35,12 @@ packages) wanted=$packages ;;
 docs) wanted=$docs ;;
 demo) wanted=$demo ;;
 demo-fabric) wanted=$fabric ;;
+acceptance) wanted=$acceptance ;;
 check) wanted=$check ;;
+kernels) wanted=$kernels ;;
 *)
-	echo "usage: ${0##*/} [build|dkms|deb|rpm|packages|docs|demo|demo-fabric|check]" >&2
+	echo "usage: ${0##*/} [build|dkms|deb|rpm|packages|docs|demo|demo-fabric|acceptance|" \
+		"check|kernels]" >&2
 	exit 2
 	;;
 esac

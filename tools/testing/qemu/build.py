@@ -59,6 +59,15 @@ def kernel(profile):
     return Path(done.stdout.strip())
 
 
+def program_root(suite):
+    """The image of a Debian's programs."""
+    done = subprocess.run([str(ROOT / "scripts/program-root.sh"), suite],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"no programs of {suite}")
+    return Path(done.stdout.strip())
+
+
 def _stripped(path):
     """A module's bytes without what only a debugger reads: 9/10 of them."""
     with tempfile.NamedTemporaryFile() as out:

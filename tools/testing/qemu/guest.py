@@ -66,7 +66,13 @@ def wire_end(folder, end):
             f"mac=52:54:00:00:00:{end + 1:02}"]
 
 
-def command(vmlinux, initrd, where, accel, smp, mem, append="", net=None):
+def disk(image):
+    """QEMU's arguments for a disk that nobody writes to."""
+    return ["-drive", f"file={image},format=raw,if=none,id=disk,readonly=on",
+            "-device", "virtio-blk-pci,drive=disk"]
+
+
+def command(vmlinux, initrd, where, accel, smp, mem, append="", more=None):
     """The QEMU command line; its output files are in the folder where."""
     return ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
             "-display", "none", "-machine", "q35", *ACCELS[accel],
@@ -79,7 +85,7 @@ def command(vmlinux, initrd, where, accel, smp, mem, append="", net=None):
             "-chardev", f"file,id=report,path={where}/report.log",
             "-serial", "chardev:report",
             "-device", "isa-debug-exit,iobase=0xf4,iosize=0x4",
-            *(net or ["-net", "none"]), "-no-reboot"]
+            *(more or ["-net", "none"]), "-no-reboot"]
 
 
 def _text(path):

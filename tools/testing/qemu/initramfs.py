@@ -29,6 +29,9 @@ EXTRA_FILES = """/etc/libibverbs.d/rxe.driver
 MODULES = """ib_core ib_cm ib_uverbs rdma_cm rdma_ucm rdma_rxe crc32_generic
 dummy veth sch_netem ipv6 virtio_pci virtio_net""".split()
 
+# The same, for a guest with a disk.
+DISK_MODULES = "virtio_blk squashfs overlay".split()
+
 DIRECTORIES = """dev dev/infiniband proc sys tmp run root etc opt/umad xt xt/setup
 xt/tests usr/bin usr/sbin usr/lib usr/lib64 usr/local/bin var""".split()
 
@@ -148,7 +151,7 @@ def _module(path):
     return lzma.decompress(data) if path.suffix == ".xz" else data
 
 
-def add_modules(tree, profile_dir):
+def add_modules(tree, profile_dir, more=()):
     """The modules of a kernel profile; ib_umad only as /lib/umad/intree."""
     release = (profile_dir / "release").read_text().strip()
     modules = profile_dir / "modules"
@@ -158,7 +161,7 @@ def add_modules(tree, profile_dir):
         paths[_module_name(path)] = path
         needs[path] = deps.split()
     wanted = []
-    for name in MODULES:
+    for name in [*MODULES, *more]:
         if name in paths:
             wanted += [paths[name], *needs[paths[name]]]
     wanted = list(dict.fromkeys(wanted))

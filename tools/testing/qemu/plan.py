@@ -17,7 +17,7 @@ ROOT = QEMU_DIR.parents[2]
 SELFTESTS = "tools/testing/selftests/umad"
 # The first is what "all" runs; suites may be used across the files.
 MATRIX = "matrix.toml"
-FILES = [MATRIX, "long.toml", "../mutants/plans.toml"]
+FILES = [MATRIX, "long.toml", "acceptance.toml", "../mutants/plans.toml"]
 INTREE = "intree.toml"
 # In it, the reason of tests that fail on other kernels than this one.
 PASSES = "passes here"
@@ -29,12 +29,13 @@ STOCK = "stock-6.1"
 HARNESS = "harness/"
 
 TEXTS = {"desc", "module", "module_args", "mem", "accel", "append", "kernel",
-         "require_splat", "expect_crash", "remote"}
+         "require_splat", "expect_crash", "remote", "root"}
 NUMBERS = {"smp", "timeout"}
 FLAGS = {"waits", "stop", "panic_on_warn"}
 LISTS = {"setup", "allow", "programs", "modules", "commands"}
 VALUES = {"module": ("ours", "intree", "none"),
-          "remote": ("ours", "intree", "none"), "accel": ("auto", "tcg", "icount")}
+          "remote": ("ours", "intree", "none"), "accel": ("auto", "tcg", "icount"),
+          "root": ("bookworm", "trixie")}
 
 
 class PlanError(Exception):
@@ -49,6 +50,7 @@ class Plan:
     kernel: str = "debug-6.1"
     module: str = "ours"
     module_args: str = ""
+    root: str = ""                  # Debian whose programs are in a disk
     smp: int = 2
     mem: str = "512M"
     accel: str = "auto"

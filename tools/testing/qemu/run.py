@@ -58,7 +58,7 @@ class Parts:
         profile = self.kernel(plan.kernel)
         tree = initramfs.skeleton()
         initramfs.add_programs(tree, plan.commands)
-        initramfs.add_modules(tree, profile)
+        initramfs.add_modules(tree, profile, plan.root and initramfs.DISK_MODULES)
         if plan.module != "none" and again.concerns_us(plan):
             for name, _, data in self.get(
                     ("module", profile, plan.module == "ours"),
@@ -145,9 +145,14 @@ def make_guest(plan, parts, where, wire=None):
     initrd = where / "initrd"
     with open(initrd, "wb") as out:
         tree.write(out)
+    more = []
+    if wire:
+        more += guest.wire_end(wire, plan.end)
+    if plan.root:
+        more += guest.disk(parts.get(("root", plan.root), build.program_root,
+                                     plan.root))
     return initrd, guest.command(vmlinux, initrd, where, accel, plan.smp,
-                                 plan.mem, plan.append,
-                                 wire and guest.wire_end(wire, plan.end))
+                                 plan.mem, plan.append, more)
 
 
 def word(name, parts, folder):
