@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Builds the module and the test modules for each newer kernel, with W=1: make has to
-# say nothing. For Debian 12's kernel check-static.sh does that, and sparse.
+# Builds the module and the test modules for each newer kernel, for other architectures
+# and flavours of Debian 12's, with W=1: make has to say nothing. For Debian
+# 12's kernel and gcc, check-static.sh does that, and sparse.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -12,12 +13,16 @@ here=$(dirname "$(readlink -f "$0")")
 export CCACHE_DIR="${XDG_CACHE_HOME:-$HOME/.cache}/ib-umad/ccache"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-folders='. drivers/infiniband/sw/ib_hwsim tools/testing/rmpp_peer tools/testing/race_mod'
+everywhere='. drivers/infiniband/sw/ib_hwsim tools/testing/rmpp_peer'
+# Of x86-64: it takes over a function when that is called.
+folders="$everywhere tools/testing/race_mod"
 
+# build PROFILE [COMPILER] [VARIABLE...]: the compiler is that of the kernel by default.
 build()
 {
 	kdir=$(readlink -f "$("$here/kernel-cache.sh" "$1")/kdir")
-	cc=$(sed -n 's/^CONFIG_CC_VERSION_TEXT="\([^ "]*\).*/\1/p' "$kdir/.config")
+	cc=${2:-$(sed -n 's/^CONFIG_CC_VERSION_TEXT="\([^ "]*\).*/\1/p' "$kdir/.config")}
+	shift $(($# > 1 ? 2 : 1))
 	rm -rf "$work/copy"
 	"$here/module-copy.sh" "$work/copy" drivers/infiniband/sw/ib_hwsim \
 		include/uapi/rdma/ib_hwsim.h tools/testing/rmpp_peer \
@@ -25,11 +30,19 @@ build()
 	for folder in $folders; do
 		# Headers without vmlinux: no BTF, and no message about that.
 		make -s -j"$(nproc)" -C "$kdir" M="$work/copy/$folder" W=1 \
-			CC="ccache $cc" CONFIG_DEBUG_INFO_BTF_MODULES= modules 2>&1 || return
+			CC="ccache $cc" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" \
+			modules 2>&1 || return
 	done
 }
 
 for profile in stock-6.12 stock-7; do
 	check "builds: gcc W=1, $profile" build "$profile" || :
 done
+check "builds: gcc W=1, PREEMPT_RT" build headers-rt gcc-12 || :
+folders=$everywhere
+check "builds: gcc W=1, arm64" build headers-arm64 aarch64-linux-gnu-gcc-12 \
+	CROSS_COMPILE=aarch64-linux-gnu- || :
+check "builds: gcc W=1, s390x" build headers-s390x s390x-linux-gnu-gcc-12 \
+	CROSS_COMPILE=s390x-linux-gnu- || :
+check "builds: gcc W=1, i386" build headers-i386 gcc-12 || :
 summary

@@ -2,10 +2,14 @@
 # shellcheck shell=sh
 #
 # For recipes of kernel-cache.sh that take the newest kernel of another Debian suite.
-# They set "suite". It has an apt configuration of its own, with lists, state and
+# They set "suite" and, if it is not this machine's, "suite_arch"; "suite_flavour" is the
+# kernel's if it is not the architecture's name. It has an apt configuration of its own, with lists, state and
 # archives below the cache: this machine's apt is left alone, and nothing is installed.
 
+suite_arch=${suite_arch:-amd64}
+suite_flavour=${suite_flavour:-$suite_arch}
 suite_dir=${cache:?}/suite-${suite:?}
+[ "$suite_flavour" = amd64 ] || suite_dir=$suite_dir-$suite_flavour
 suite_days=7
 
 # suite_apt PROGRAM ARGUMENT...: of apt, asked about the suite.
@@ -38,10 +42,14 @@ suite_update()
 		APT::Install-Recommends "false";
 		Acquire::Languages "none";
 	END
+	[ "$suite_arch" = amd64 ] || cat >>"$suite_dir/apt.conf" <<-END
+		APT::Architecture "$suite_arch";
+		APT::Architectures { "$suite_arch"; "amd64"; };
+	END
 	suite_apt apt-get -q update || return
 	# "linux-headers-7.2.13+deb14-amd64 7.2.13-1"
-	suite_apt apt-cache show --no-all-versions linux-headers-amd64 |
-		sed -n 's/^Depends:.*linux-headers-\([^ ]*-amd64\) (= \([^)]*\)).*/\1 \2/p' \
+	suite_apt apt-cache show --no-all-versions "linux-headers-$suite_flavour" |
+		sed -n "s/^Depends:.*linux-headers-\([^ ]*-$suite_flavour\) (= \([^)]*\)).*/\1 \2/p" \
 			>"$suite_dir/kernel.new"
 	test -s "$suite_dir/kernel.new" || return
 	mv "$suite_dir/kernel.new" "$suite_dir/kernel"
@@ -71,6 +79,11 @@ suite_key()
 {
 	cat "${here:?}/kernel-suite.sh" "$here/kernel/extract_vmlinux.py"
 	suite_kernel
+}
+
+profile_key()
+{
+	suite_key
 }
 
 # suite_unpack APT-GET-COMMAND PACKAGE...: "download" these packages, or "install"

@@ -8,11 +8,6 @@ suite=bookworm-backports
 # shellcheck source=scripts/kernel-suite.sh
 . "${here:?}/kernel-suite.sh"
 
-profile_key()
-{
-	suite_key
-}
-
 profile_build()
 {
 	rel=$(suite_release)
