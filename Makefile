@@ -91,8 +91,7 @@ check-qemu:
 
 # make check has a part of them.
 check-kernels:
-	@scripts/install-deps.sh kernels
-	@scripts/check.sh kernels builds newer
+	@scripts/check.sh deps kernels builds newer
 
 # Another seed each time, which it prints.
 fuzz:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=sh
 #
-# Profile "headers-arm64": for the builds of check-builds.sh. 64 bits, little endian.
+# Profile "headers-aarch64": for the builds of check-builds.sh. 64 bits, little endian.
 
 suite_arch=arm64
 # shellcheck source=scripts/kernel-headers.sh
