@@ -136,22 +136,30 @@ static void *do_unreg(void *arg)
 	return NULL;
 }
 
+/* With flow_control=8 two of these three have a place, the third waits for one. */
+static void fill_places(struct __test_metadata *_metadata, FIXTURE_DATA(cases) *self,
+			int id, uint32_t timeout_ms)
+{
+	uint32_t tid;
+
+	msg_init(&self->msg, &self->port, id, CLASS_SA, METHOD_TEST, 0);
+	self->msg.hdr.grh_present = 0;
+	self->msg.hdr.timeout_ms = timeout_ms;
+	for (tid = 1; tid <= 3; tid++) {
+		self->msg.mad.tid = htobe64(tid);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	}
+}
+
 /* Three requests of an agent with two places; the third has one, and is stopped there. */
 static void end_in_backlog(struct __test_metadata *_metadata, FIXTURE_DATA(cases) *self,
 			   const char *point)
 {
 	int id = umad_reg_client(self->fd);
-	uint32_t tid;
 
 	ASSERT_LE(0, id);
 	ASSERT_EQ(0, stop_arm(0, point, "ms=5000"));
-	msg_init(&self->msg, &self->port, id, CLASS_SA, METHOD_TEST, 0);
-	self->msg.hdr.grh_present = 0;
-	self->msg.hdr.timeout_ms = 200;
-	for (tid = 1; tid <= 3; tid++) {
-		self->msg.mad.tid = htobe64(tid);
-		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
-	}
+	fill_places(_metadata, self, id, 200);
 	ASSERT_TRUE(stop_wait(0, "parked", PATIENCE));
 	side_start(&self->call, do_unreg, self);
 	EXPECT_FALSE(side_done(&self->call, 200));
@@ -191,7 +199,6 @@ static void *do_remove(void *arg)
 TEST_F_TIMEOUT(cases, removal_waits_for_expired_requests_that_give_way, 60)
 {
 	char old[16];
-	uint32_t tid;
 	int id;
 
 	ASSERT_EQ(0, umad_read_sysfs(FLOW_CONTROL, old, sizeof(old)));
@@ -200,14 +207,8 @@ TEST_F_TIMEOUT(cases, removal_waits_for_expired_requests_that_give_way, 60)
 	EXPECT_EQ(0, umad_write_sysfs(FLOW_CONTROL, old));
 	ASSERT_LE(0, id);
 	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_request_backlog_work entry", "ms=5000"));
-	msg_init(&self->msg, &self->port, id, CLASS_SA, METHOD_TEST, 0);
-	self->msg.hdr.grh_present = 0;
-	self->msg.hdr.timeout_ms = -1;
-	for (tid = 1; tid <= 3; tid++) {
-		self->msg.mad.tid = htobe64(tid);
-		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
-	}
-	msg_init(&self->msg, &self->port, id, CLASS_VENDOR1, METHOD_TEST, tid);
+	fill_places(_metadata, self, id, -1);
+	msg_init(&self->msg, &self->port, id, CLASS_VENDOR1, METHOD_TEST, 4);
 	self->msg.hdr.grh_present = 0;
 	self->msg.hdr.timeout_ms = 50;
 	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
