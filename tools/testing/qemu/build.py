@@ -50,22 +50,23 @@ def _run(command, what):
         print(f"# {what}:\n{done.stdout.rstrip()}", file=sys.stderr)
 
 
-def kernel(profile):
-    """The folder of a kernel profile (or of "source")."""
-    done = subprocess.run([str(ROOT / "scripts/kernel-cache.sh"), profile],
+def _from_script(script, what, name):
+    """The path that a script prints, of what it has made in the cache."""
+    done = subprocess.run([str(ROOT / "scripts" / script), name],
                           stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        raise BuildError(f"no kernel {profile}")
+        raise BuildError(f"no {what} {name}")
     return Path(done.stdout.strip())
+
+
+def kernel(profile):
+    """The folder of a kernel profile (or of "source")."""
+    return _from_script("kernel-cache.sh", "kernel", profile)
 
 
 def program_root(suite):
     """The image of a Debian's programs."""
-    done = subprocess.run([str(ROOT / "scripts/program-root.sh"), suite],
-                          stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        raise BuildError(f"no programs of {suite}")
-    return Path(done.stdout.strip())
+    return _from_script("program-root.sh", "programs of", suite)
 
 
 def _stripped(path):
