@@ -74,20 +74,6 @@ routes()
 	return $routes_good
 }
 
-# While a server of the same program answers on the other device.
-served()
-{
-	served_by=$1
-	shift
-	"$served_by" -C hwsim1 -S >/dev/null 2>&1 &
-	served_pid=$!
-	sleep 2
-	served_good=0
-	says "$@" || served_good=1
-	kill $served_pid
-	return $served_good
-}
-
 # libibumad by Python's ctypes: a SubnGet of NodeInfo of this port, by LID.
 ask_by_python()
 {
