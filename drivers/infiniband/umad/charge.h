@@ -8,11 +8,10 @@
 #ifndef UMAD_CHARGE_H
 #define UMAD_CHARGE_H
 
-#include <linux/memcontrol.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
 #include <linux/workqueue.h>
+#include "umad_memcg.h"
 
 #define UMAD_GFP_HANDLER	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 

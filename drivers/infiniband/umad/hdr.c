@@ -4,6 +4,7 @@
 #include <linux/bitops.h>
 #include <linux/string.h>
 #include <rdma/ib_addr.h>
+#include "umad_bitmap.h"
 #include "umad_export.h"
 
 /**

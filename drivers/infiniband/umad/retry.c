@@ -6,6 +6,7 @@
 #include "queues.h"
 #include "umad_compat.h"
 #include "umad_export.h"
+#include "umad_rbtree.h"
 
 /* Of five parts one is for what is sent again. */
 #define SHARE		5

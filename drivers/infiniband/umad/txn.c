@@ -6,6 +6,7 @@
 #include <linux/lockdep.h>
 #include <linux/string.h>
 #include "umad_export.h"
+#include "umad_rbtree.h"
 
 /*
  * How long a request that was given up still listens for its response, in ms:

@@ -5,6 +5,7 @@
 #include <linux/pid.h>
 #include <linux/slab.h>
 #include "port.h"
+#include "umad_rbtree.h"
 
 /*
  * Of a process's threads. ib_core resolves addresses in one ordered work, which looks at

@@ -11,6 +11,7 @@
 #include "post.h"
 #include "queues.h"
 #include "request.h"
+#include "umad_compat.h"
 
 /**
  * umad_wait_entry_needs_place() - does ib_core limit how many such wait entries there are?

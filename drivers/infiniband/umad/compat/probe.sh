@@ -15,6 +15,18 @@ has() {
 	done
 }
 
+# lacks FLAG FILE REGEX
+lacks()
+{
+	test -n "$(has "$1" "$2" "$3")" || printf ' -D%s' "$1"
+}
+
+# before FLAG MAJOR MINOR: as since, of what was added then.
+before()
+{
+	test -n "$(since "$1" "$2" "$3")" || printf ' -D%s' "$1"
+}
+
 # since FLAG MAJOR MINOR: only for what no header shows.
 since()
 {
@@ -34,4 +46,9 @@ has UMAD_HAVE_CONST_DEVNODE linux/device/class.h \
 has UMAD_HAVE_CONST_CLASS_ATTR linux/device/class.h \
 	'\(\*show\)\(const struct class \*.*const struct class_attribute'
 has UMAD_HAVE_HRTIMER_SETUP linux/hrtimer.h 'hrtimer_setup\('
+lacks UMAD_LACKS_RB_FIND linux/rbtree.h '^rb_find_add\('
+lacks UMAD_LACKS_BITMAP_ARR64 linux/bitmap.h 'bitmap_from_arr64\('
+lacks UMAD_LACKS_MODIFY_BUF rdma/ib_mad.h \
+	'ib_modify_mad\(struct ib_mad_send_buf'
+before UMAD_LACKS_ACTIVE_MEMCG 5 14
 since UMAD_CORE_FLOW_CONTROL 6 17

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The one place that knows in what kernels differ, from 6.1 on. Everything
- * else is written for the newest interface it can name here.
+ * The one place that knows in what kernels differ, from 5.10 on, with its neighbours.
+ * Everything else is written for the newest interface it can name here.
  */
 #ifndef UMAD_COMPAT_H
 #define UMAD_COMPAT_H
@@ -9,6 +9,7 @@
 #include <linux/device.h>
 #include <linux/hrtimer.h>
 #include <linux/types.h>
+#include <rdma/ib_mad.h>
 
 struct sk_buff;
 
@@ -56,6 +57,16 @@ hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
+#endif
+
+/* Remove when kernels before 5.14 are dropped. */
+#ifdef UMAD_LACKS_MODIFY_BUF
+static inline int umad_modify_mad(struct ib_mad_send_buf *buf, u32 timeout_ms)
+{
+	return ib_modify_mad(buf->mad_agent, buf, timeout_ms);
+}
+
+#define ib_modify_mad umad_modify_mad
 #endif
 
 #endif /* UMAD_COMPAT_H */

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include "file.h"
 #include "port.h"
+#include "umad_rbtree.h"
 
 /*
  * Of what is written faster than it is sent, no more than in-tree receivers wait

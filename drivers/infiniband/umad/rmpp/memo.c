@@ -15,6 +15,7 @@
 #include "charge.h"
 #include "file.h"
 #include "rmpp/reassembly.h"
+#include "umad_rbtree.h"
 
 static unsigned int rmpp_file_memos = 65536;
 module_param(rmpp_file_memos, uint, 0644);

@@ -8,6 +8,7 @@
 #include "charge.h"
 #include "file.h"
 #include "rmpp/reassembly.h"
+#include "umad_rbtree.h"
 
 static int peer_compare(const void *message, const struct rb_node *node)
 {

@@ -2,9 +2,9 @@
 #include <linux/types.h>
 #include "rmpp/table.h"
 
-#include <linux/rbtree.h>
 #include <linux/string.h>
 #include "rmpp/reassembly.h"
+#include "umad_rbtree.h"
 
 static int key_compare(const void *key, const struct rb_node *node)
 {
