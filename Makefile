@@ -91,7 +91,8 @@ check-qemu:
 
 # make check has a part of them.
 check-kernels:
-	@scripts/check.sh deps kernels builds newer
+	@scripts/install-deps.sh kernels
+	@scripts/check.sh deps kernels builds newer others
 
 # Another seed each time, which it prints.
 fuzz:

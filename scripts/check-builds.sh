@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Builds the module and the test modules for each newer kernel, for other architectures
-# and flavours of Debian 12's, with W=1: make has to say nothing. For Debian
+# and flavours of Debian 12's, and by clang, with W=1: make has to say nothing. For Debian
 # 12's kernel and gcc, check-static.sh does that, and sparse.
 set -eu
 
@@ -20,7 +20,8 @@ folders="$everywhere tools/testing/race_mod"
 # build PROFILE [COMPILER] [VARIABLE...]: the compiler is that of the kernel by default.
 build()
 {
-	kdir=$(readlink -f "$("$here/kernel-cache.sh" "$1")/kdir")
+	dir=$("$here/kernel-cache.sh" "$1") || return
+	kdir=$(readlink -f "$dir/kdir")
 	cc=${2:-$(sed -n 's/^CONFIG_CC_VERSION_TEXT="\([^ "]*\).*/\1/p' "$kdir/.config")}
 	shift $(($# > 1 ? 2 : 1))
 	rm -rf "$work/copy"
@@ -38,8 +39,15 @@ build()
 for profile in stock-6.12 stock-7; do
 	check "builds: gcc W=1, $profile" build "$profile" || :
 done
+# ib_hwsim is not for kernels before 6.1, and gcc 10 is not in this Debian.
+folders=.
+check "builds: gcc W=1, stock-5.10" build stock-5.10 gcc-12 || :
+folders="$everywhere tools/testing/race_mod"
 check "builds: gcc W=1, PREEMPT_RT" build headers-rt gcc-12 || :
+check "builds: clang W=1, x86-64" build clang-x86 clang || :
 folders=$everywhere
+check "builds: clang W=1, arm64" build clang-arm64 clang || :
+check "builds: clang W=1, s390x" build clang-s390x clang-16 || :
 # Debian's cross compilers exclude gcc-multilib, which the selftests need: so they are for
 # whoever installs them.
 for arch in aarch64 s390x; do

@@ -100,10 +100,16 @@ run_newer()
 		--kernel stock-7 all
 }
 
+# The oldest kernel, and other architectures.
+run_others()
+{
+	python3 $qemu/run.py core-oldest kunit-arm64 kunit-s390x
+}
+
 for stage in $(echo "$@" | tr + ' '); do
 	case $stage in
 	deps | kernels | static | dkms | dist | fuzz | harness | kunit | hwsim) ;;
-	plans | builds | newer) ;;
+	plans | builds | newer | others) ;;
 	*)
 		echo "check.sh: no stage '$stage'" >&2
 		exit 2

@@ -4,8 +4,8 @@
 # Installs the Debian packages that are missing for building the module
 # ("build"), for DKMS ("dkms"), for packages of it ("deb", "rpm") and their test
 # ("packages"), for the documents as HTML ("docs"), for a demonstration in a guest ("demo"
-# or "demo-fabric"), for the table of programs ("acceptance"), or for all checks
-# ("check"). Says what it installs; with nothing missing it is quick and needs neither the network nor root. The headers of a kernel are installed for
+# or "demo-fabric"), for the table of programs ("acceptance"), for all checks
+# ("check"), or for those and other kernels and architectures ("kernels"). Says what it installs; with nothing missing it is quick and needs neither the network nor root. The headers of a kernel are installed for
 # guests only; for the host's kernels, and without dpkg, it says what is missing.
 set -eu
 
@@ -23,6 +23,8 @@ fabric="$demo ibsim-utils opensm"
 acceptance="$fabric libibmad-dev mmdebstrap squashfs-tools zstd"
 check="$fabric $docs $deb $rpm bc bison ccache clang dkms flex gcc-multilib
 	libclang-rt-dev libelf-dev libibmad-dev libssl-dev patchelf shellcheck sparse zstd"
+kernels="$check binutils-s390x-linux-gnu clang-16 lld llvm qemu-system-arm
+	qemu-system-misc"
 
 case ${1:-check} in
 build) wanted=$build ;;
@@ -35,9 +37,10 @@ demo) wanted=$demo ;;
 demo-fabric) wanted=$fabric ;;
 acceptance) wanted=$acceptance ;;
 check) wanted=$check ;;
+kernels) wanted=$kernels ;;
 *)
 	echo "usage: ${0##*/} [build|dkms|deb|rpm|packages|docs|demo|demo-fabric|acceptance|" \
-		"check]" >&2
+		"check|kernels]" >&2
 	exit 2
 	;;
 esac

@@ -9,23 +9,18 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import machine
 import tsc
 from build import CACHE
 from initramfs import add_programs, skeleton
 
-# What end_guest in guest/init writes, and what QEMU makes of it.
-MAGIC = 42
-MAGIC_STATUS = MAGIC << 1 | 1
 PROBE_SECONDS = 5
 # So long init may take to report, if there is to be a second try.
 BOOT_SECONDS = 40
 
-# no_timer_check, as KVM guests have it: on a busy host QEMU's timer may not tick ten
-# times in the time that the kernel gives it, which then panics.
-CMDLINE = ("console=ttyS0,115200 panic=-1 oops=panic loglevel=7 "
+CMDLINE = ("panic=-1 oops=panic loglevel=7 "
            "printk.devkmsg=on rdinit=/init net.ifnames=0 kmemleak=on "
-           "random.trust_cpu=on tsc=reliable no_timer_check kunit.enable=1 "
-           "kasan_multi_shot")
+           "random.trust_cpu=on kunit.enable=1 kasan_multi_shot")
 
 ACCELS = {
     "kvm": ["-accel", "kvm", "-cpu", "host"],
@@ -46,6 +41,7 @@ class Outcome:
     qemu_says: str
     cpu: float = 0          # seconds of the host's processors
     boots: int = 1          # how often it was started
+    good: int = machine.MAGIC_STATUS    # status of a guest that ended by itself
 
     @property
     def timed_out(self):
@@ -74,17 +70,15 @@ def disk(image):
 
 def command(vmlinux, initrd, where, accel, smp, mem, append="", more=None):
     """The QEMU command line; its output files are in the folder where."""
-    return ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
-            "-display", "none", "-machine", "q35", *ACCELS[accel],
+    here = machine.of_profile(Path(vmlinux).parent)
+    clock = tsc.argument(accel) if here is machine.X86 else ""
+    return [*here.qemu, *ACCELS[accel],
             "-smp", "1" if accel == "icount" else str(smp), "-m", mem,
             "-kernel", str(vmlinux), "-initrd", str(initrd),
-            "-append", " ".join(filter(None, (CMDLINE, append,
-                                              tsc.argument(accel)))),
-            "-chardev", f"file,id=console,path={where}/console.log",
-            "-serial", "chardev:console",
-            "-chardev", f"file,id=report,path={where}/report.log",
-            "-serial", "chardev:report",
-            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x4",
+            "-append", " ".join(filter(None, (here.console, CMDLINE, here.kernel,
+                                              append, clock))),
+            "-chardev", f"file,id=console,path={where}/console.log", *here.serial,
+            "-chardev", f"file,id=report,path={where}/report.log", *here.devices,
             *(more or ["-net", "none"]), "-no-reboot"]
 
 
@@ -182,7 +176,7 @@ def _probe_kvm(vmlinux):
                                   stderr=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             return False
-    return done.returncode == MAGIC_STATUS
+    return done.returncode == machine.MAGIC_STATUS
 
 
 def best_accel(vmlinux):

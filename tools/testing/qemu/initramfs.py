@@ -117,17 +117,24 @@ def libraries(files):
     return set(re.findall(r"(/\S+) \(0x", text))
 
 
-def add_programs(tree, more=()):
-    """Busybox with its applets, then the real programs over them."""
+def add_programs(tree, more=(), profile_dir=None):
+    """Busybox with its applets, then the real programs over them.
+
+    A kernel of another architecture comes with a busybox, and has only that.
+    """
     busybox = shutil.which("busybox")
     if not busybox:
         raise RuntimeError("busybox is missing: scripts/install-deps.sh")
-    tree.copy(busybox, "usr/bin/busybox")
+    foreign = profile_dir and profile_dir / "busybox"
+    foreign = foreign if foreign and foreign.exists() else None
+    tree.copy(foreign or busybox, "usr/bin/busybox")
     applets = subprocess.run([busybox, "--list-full"], stdout=subprocess.PIPE,
                              text=True, check=True).stdout
     for applet in applets.split():
         if not applet.endswith("busybox") and _normal(applet) != "linuxrc":
             tree.link(applet, "/usr/bin/busybox")
+    if foreign:
+        return
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     # busybox' own shell would run its applets in place of real programs.
     tree.copy(shutil.which("dash", path=path), "usr/bin/sh")

@@ -21,6 +21,7 @@ import again
 import build
 import guest
 import initramfs
+import machine
 import plan as plans
 import products
 import verdict
@@ -57,7 +58,7 @@ class Parts:
         """The initramfs of a plan."""
         profile = self.kernel(plan.kernel)
         tree = initramfs.skeleton()
-        initramfs.add_programs(tree, plan.commands)
+        initramfs.add_programs(tree, plan.commands, profile)
         initramfs.add_modules(tree, profile, plan.root and initramfs.DISK_MODULES)
         if plan.module != "none" and again.concerns_us(plan):
             for name, _, data in self.get(
@@ -82,7 +83,7 @@ class Parts:
                 tree.blob(f"opt/umad/{name}", data, 0o755)
             for host in initramfs.libraries(path for _, path, _ in made):
                 tree.copy(host)
-        self._add_job(tree, plan)
+        self._add_job(tree, plan, machine.of_profile(profile))
         return tree
 
     @staticmethod
@@ -98,11 +99,11 @@ class Parts:
             return []
 
     @staticmethod
-    def _add_job(tree, plan):
+    def _add_job(tree, plan, host):
         here = plans.QEMU_DIR / "guest"
         tree.text("xt/init", (here / "init").read_text(), 0o755)
         tree.copy(here / "lib.sh", "xt/lib.sh")
-        tree.text("xt/vars", f"XT_MODULE={plan.module}\n"
+        tree.text("xt/vars", f"XT_MODULE={plan.module}\nXT_REPORT={host.report}\n"
                   f"XT_MODULE_ARGS='{plan.module_args}'\n"
                   f"XT_PANIC_ON_WARN={int(plan.stops_on_warning)}\n"
                   f"XT_STOP={'yes' if plan.stop else 'no'}\n"
@@ -186,6 +187,7 @@ async def run_guest(plan, parts, watch=None, wire=None, repeat=True):
             initrd.unlink()
             return results, None, where
     outcome = await guest.boot(args, where, plan.timeout, watch)
+    outcome.good = machine.of_profile(parts.kernel(plan.kernel)).status
     initrd.unlink()
     results = verdict.judge(plan, outcome)
     if key:

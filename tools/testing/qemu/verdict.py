@@ -11,7 +11,6 @@ import re
 
 import ktap
 import splat
-from guest import MAGIC_STATUS
 from ktap import FAIL, PASS, SKIP, Result
 
 _MARK = re.compile(r"XT-(START|BEGIN|END|UNLOAD|LEAKS|DONE)\b ?(.*)$")
@@ -21,7 +20,7 @@ WHOLE_SPLATS, MOST_SPLATS = 3, 12
 
 
 class Report:
-    """The text of ttyS1, taken apart."""
+    """The text of the report, taken apart."""
 
     def __init__(self, text):
         self.started = False
@@ -113,9 +112,9 @@ def _guest_problems(plan, outcome, report):
     problems = []
     if outcome.timed_out:
         problems.append(f"no end within {plan.timeout} s")
-    elif outcome.status != MAGIC_STATUS:
+    elif outcome.status != outcome.good:
         problems.append(f"QEMU ended with {outcome.status} instead of "
-                        f"{MAGIC_STATUS} {outcome.qemu_says.strip()}".strip())
+                        f"{outcome.good} {outcome.qemu_says.strip()}".strip())
     if not report.started:
         problems.append("the guest never reported")
     for _, name, lines, status, _ in report.of_kind("setup"):
