@@ -48,8 +48,8 @@ static int register_agent(struct umad_file *file, const struct umad_reg *reg,
 		return refuse(file, reg, UMAD_REFUSED_GONE, ret);
 	if (!READ_ONCE(file->pkey_hdr))
 		dev_info_once(&file->port->dev,
-			      "%s does not ask for the P_Key index (IB_USER_MAD_ENABLE_PKEY)\n",
-			      file->comm);
+			      "%*pE does not ask for the P_Key index (IB_USER_MAD_ENABLE_PKEY)\n",
+			      (int)strnlen(file->comm, sizeof(file->comm)), file->comm);
 	return 0;
 }
 

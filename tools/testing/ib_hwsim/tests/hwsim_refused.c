@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define DEVICE	36
@@ -19,11 +20,13 @@
 #define TRACING	"/sys/kernel/tracing/"
 #define EVENT	TRACING "events/ib_umad/ib_umad_register_refused/enable"
 #define MARK	"cannot register"
+#define MODULE	"/lib/umad/ours/ib_umad.ko"
 #define LEVEL_INFO	6
 
 struct log {
 	int fd;
-	int lines;		/* of registrations */
+	const char *mark;	/* of what is looked for */
+	int lines;		/* of that */
 	int level;		/* of the last one */
 	char last[1024];
 };
@@ -31,6 +34,7 @@ struct log {
 static int log_open(struct log *log)
 {
 	memset(log, 0, sizeof(*log));
+	log->mark = MARK;
 	log->fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (log->fd < 0 || lseek(log->fd, 0, SEEK_END))
 		return -errno;
@@ -51,7 +55,7 @@ static void log_read(struct log *log)
 			return;
 		text[n] = '\0';
 		from = strchr(text, ';');
-		if (!from || !strstr(from, MARK))
+		if (!from || !strstr(from, log->mark))
 			continue;
 		log->lines++;
 		log->level = atoi(text) & 7;
@@ -373,6 +377,39 @@ TEST(each_reason_is_counted_and_said)
 		refuse(_metadata, self, &reasons[i]);
 		unmake(self);
 	}
+}
+
+static int module_reload(void)
+{
+	int fd = open(MODULE, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = syscall(SYS_delete_module, "ib_umad", O_NONBLOCK) ||
+	      syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* An agent that was not refused; this line comes once in the module's life. */
+TEST(name_with_a_line_in_it_does_not_ask_for_the_P_Key_index)
+{
+	FIXTURE_DATA(refused) data, *self = &data;
+	struct ib_user_mad_reg_req req = { .qpn = 1 };
+
+	ASSERT_EQ(0, module_reload());
+	make(_metadata, self, "lid=1");
+	close(self->fd);
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "a\n<0>b"));
+	self->fd = umad_open_node(self->port.node, O_RDWR | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	self->log.mark = "does not ask for the P_Key index";
+	EXPECT_EQ(0, umad_ioctl(self->fd, IB_USER_MAD_REGISTER_AGENT, &req));
+	log_read(&self->log);
+	EXPECT_EQ(1, self->log.lines);
+	/* What is not printable would be \x0a there. */
+	expect_text(_metadata, self->log.last, "\\x5cn<0>b does not ask ");
+	unmake(self);
 }
 
 TEST_HARNESS_MAIN
