@@ -125,6 +125,7 @@ struct sim_port {
  * @live: the device is registered; events may be dispatched
  * @fail: which verbs fail
  * @ah_ms: milliseconds to create an address handle, if the caller may sleep
+ * @n_ah: its address handles
  * @dir: its directory in debugfs
  * @n_ports: entries of @port; constant
  * @n_started: how many of them have media and have joined their fabric
@@ -138,6 +139,7 @@ struct sim_dev {
 	bool live;
 	struct sim_fail fail;
 	u32 ah_ms;
+	atomic_t n_ah;
 	struct dentry *dir;
 	u32 n_ports;
 	u32 n_started;

@@ -30,6 +30,7 @@ int sim_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	ah->attr = *init_attr->ah_attr;
 	/* The reference is the caller's, and may be gone when a packet is sent. */
 	ah->attr.grh.sgid_attr = NULL;
+	atomic_inc(&sim->n_ah);
 	return 0;
 }
 
@@ -41,6 +42,7 @@ int sim_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 
 int sim_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
+	atomic_dec(&to_sim(ibah->device)->n_ah);
 	return 0;
 }
 

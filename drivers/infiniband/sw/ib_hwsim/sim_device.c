@@ -243,7 +243,8 @@ err_dealloc:
  * @sim: the device, which cannot be looked up any more
  *
  * It waits for completions that are held, as it would for hardware that hangs; they
- * can be released meanwhile.
+ * can be released meanwhile. An address handle that a client has lost is complained of
+ * here, for ib_core does not count them.
  *
  * Context: process.
  */
@@ -258,6 +259,8 @@ void sim_dev_destroy(struct sim_dev *sim)
 	set_live(sim, false);
 	/* Removes the clients, and with the last of them the QPs. */
 	ib_unregister_device(&sim->ibdev);
+	WARN(atomic_read(&sim->n_ah), "ib_hwsim: hwsim%u: %d address handles are left\n",
+	     sim->config.id, atomic_read(&sim->n_ah));
 	dismantle(sim);
 	kvfree(sim->port);
 	ib_dealloc_device(&sim->ibdev);
