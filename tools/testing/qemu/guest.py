@@ -72,7 +72,8 @@ def command(vmlinux, initrd, where, accel, smp, mem, append="", more=None):
     """The QEMU command line; its output files are in the folder where."""
     here = machine.of_profile(Path(vmlinux).parent)
     clock = tsc.argument(accel) if here is machine.X86 else ""
-    return [*here.qemu, *ACCELS[accel],
+    return [*here.qemu, "-nodefaults", "-no-user-config", "-display", "none",
+            *ACCELS[accel],
             "-smp", "1" if accel == "icount" else str(smp), "-m", mem,
             "-kernel", str(vmlinux), "-initrd", str(initrd),
             "-append", " ".join(filter(None, (here.console, CMDLINE, here.kernel,

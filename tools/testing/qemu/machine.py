@@ -13,8 +13,7 @@ MAGIC_STATUS = MAGIC << 1 | 1
 @dataclass
 class Machine:
     """One architecture."""
-    name: str
-    qemu: list
+    qemu: list                      # program, and its machine
     console: str                    # the kernel's, for its command line
     kernel: str = ""                # more of that
     report: str = "hvc0"            # the guest's device of the report
@@ -27,9 +26,7 @@ class Machine:
 
 
 X86 = Machine(
-    name="x86_64",
-    qemu=["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
-          "-machine", "q35"],
+    qemu=["qemu-system-x86_64", "-machine", "q35"],
     console="console=ttyS0,115200",
     # no_timer_check, as KVM guests have it: on a busy host QEMU's timer may not tick ten
     # times in the time that the kernel gives it, which then panics.
@@ -41,16 +38,12 @@ X86 = Machine(
 
 OTHERS = {
     "aarch64": Machine(
-        name="aarch64",
-        qemu=["qemu-system-aarch64", "-nodefaults", "-no-user-config", "-display", "none",
-              "-machine", "virt"],
+        qemu=["qemu-system-aarch64", "-machine", "virt"],
         console="console=ttyAMA0",
         devices=["-device", "virtio-serial-pci",
                  "-device", "virtconsole,chardev=report"]),
     "s390x": Machine(
-        name="s390x",
-        qemu=["qemu-system-s390x", "-nodefaults", "-no-user-config", "-display", "none",
-              "-machine", "s390-ccw-virtio"],
+        qemu=["qemu-system-s390x", "-machine", "s390-ccw-virtio"],
         console="console=ttyS1",
         serial=["-device", "sclpconsole,chardev=console"],
         devices=["-device", "virtio-serial-ccw",
