@@ -43,7 +43,7 @@ void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *process)
 }
 
 /**
- * umad_rmpp_destroy() - give back what a file had for RMPP
+ * umad_rmpp_destroy() - check that a file has given back all that it had for RMPP
  * @rmpp: of a file without agents
  */
 void umad_rmpp_destroy(struct umad_rmpp *rmpp)

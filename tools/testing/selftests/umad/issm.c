@@ -222,6 +222,14 @@ TEST_F(issm, nldev_finds_the_node)
 	snprintf(path, sizeof(path), "/dev/infiniband/%s", self->node);
 	ASSERT_EQ(0, stat(path, &st));
 	EXPECT_EQ((cdev.dev >> 8 & 0xfff), major(st.st_rdev));
+	EXPECT_EQ(-EINVAL, rdma_get_chardev(umad_ibdev(), 0, "issm", &cdev));
+}
+
+TEST_F(issm, nldev_is_to_say_the_port)
+{
+	struct rdma_chardev cdev;
+
+	EXPECT_EQ(-EINVAL, rdma_get_chardev(umad_ibdev(), 0, "umad", &cdev));
 }
 
 /* Who waits gets it from who closes, though somebody else comes at once. */

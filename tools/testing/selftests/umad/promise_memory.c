@@ -31,6 +31,7 @@ FIXTURE(memory) {
 	struct test_port port;
 	struct loader loader;
 	long charged, used;
+	long dying;
 	long counter;
 	long old;
 	int ret;
@@ -76,6 +77,12 @@ static long kernel_bytes(void)
 	umad_write_sysfs("/proc/sys/vm/stat_refresh", "1");
 	return number("/proc/meminfo", "SUnreclaim:") * 1024 +
 	       number(stat, "kernel") - number(stat, "slab");
+}
+
+/* Removed cgroups that somebody still has a reference to. */
+static long dying_cgroups(void)
+{
+	return number("/sys/fs/cgroup/cgroup.stat", "nr_dying_descendants");
 }
 
 /* In its cgroup from here on, with a file of its own. */
@@ -337,8 +344,10 @@ FIXTURE_SETUP(memory)
 	held = mmap(NULL, sizeof(*held), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, held);
+	held->n = 0; /* Its page is not charged to the cgroup. */
 	cgroup_remove(CGROUP);
 	ASSERT_EQ(0, cgroup_make(CGROUP));
+	self->dying = dying_cgroups();
 	if (variant->param) {
 		self->old = rmpp_param_set(variant->param, variant->bound);
 		ASSERT_LE(0, self->old);
@@ -349,12 +358,18 @@ FIXTURE_SETUP(memory)
 
 FIXTURE_TEARDOWN(memory)
 {
+	int i;
+
 	if (!self->ret)
 		return;
 	loader_kill(&self->loader, LIMIT);
 	if (variant->param)
 		rmpp_param_set(variant->param, self->old);
 	cgroup_remove(CGROUP);
+	/* Without the process nothing keeps it. */
+	for (i = 0; i < 100 && dying_cgroups() > self->dying; i++)
+		sleep_ms(100);
+	EXPECT_GE(self->dying, dying_cgroups());
 }
 
 TEST_F_TIMEOUT(memory, is_bounded_charged_and_given_back, 600)

@@ -249,6 +249,7 @@ int rdma_link_set_netns(const char *ibdev, int netns_fd)
 	return transact_ack(NETLINK_RDMA, &req);
 }
 
+/* Of port 0: the request has no port. */
 int rdma_get_chardev(const char *ibdev, uint32_t port, const char *type,
 		     struct rdma_chardev *cdev)
 {
@@ -261,7 +262,8 @@ int rdma_get_chardev(const char *ibdev, uint32_t port, const char *type,
 		return index;
 	request_init(&req, NLDEV(GET_CHARDEV), 0);
 	put_u32(&req, RDMA_NLDEV_ATTR_DEV_INDEX, index);
-	put_u32(&req, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	if (port)
+		put_u32(&req, RDMA_NLDEV_ATTR_PORT_INDEX, port);
 	put_string(&req, RDMA_NLDEV_ATTR_CHARDEV_TYPE, type);
 	ret = transact(NETLINK_RDMA, &req, answer, sizeof(answer));
 	if (ret < 0)
