@@ -17,7 +17,11 @@ modules=$root/lib/modules/$release
 
 # The series that the module's tests ran on; to be raised with each release.
 case $module in
-ib_umad | ib_hwsim)
+ib_umad)
+	oldest=5.10
+	newest=7.2
+	;;
+ib_hwsim)
 	oldest=6.1
 	newest=7.2
 	;;
