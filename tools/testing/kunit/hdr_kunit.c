@@ -271,9 +271,63 @@ static void hdr_set_grh(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&hdr, &want, sizeof(hdr)), 0);
 }
 
+/**
+ * struct pair_case - two addresses
+ * @name: of the case
+ * @a: one
+ * @b: the other
+ * @same_addr: are they one address, wherever they stand in a tree?
+ * @same_node: do both count for one node?
+ */
+struct pair_case {
+	const char *name;
+	struct umad_addr a, b;
+	bool same_addr, same_node;
+};
+
+#define LID(low)		.lid = cpu_to_be16(low)
+#define LONG_LID(high, low)	LID(low), .lid_high = cpu_to_be16(high)
+#define GID(last)		.grh = 1, .gid = { 0xfd, [15] = (last) }
+
+static const struct pair_case pair_cases[] = {
+	{ "one LID", { LID(7) }, { LID(7) }, true, true },
+	{ "two LIDs", { LID(7) }, { LID(0x700) }, false, false },
+	{ "high half of a LID", { LONG_LID(1, 7) }, { LONG_LID(2, 7) }, true, false },
+	{ "a GID more", { LID(7) }, { LID(7), GID(1) }, false, true },
+	{ "two GIDs of a LID", { LID(7), GID(1) }, { LID(7), GID(2) }, false, true },
+	{ "behind a router", { LID(7), GID(1) }, { LID(8), GID(1) }, true, false },
+	{ "RoCE", { GID(1) }, { GID(1) }, true, true },
+	{ "two of RoCE", { GID(1) }, { GID(2) }, false, false },
+};
+
+static void pair_desc(const struct pair_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(pair, pair_cases, pair_desc);
+
+static void addr_order(struct kunit *test)
+{
+	const struct pair_case *c = test->param_value;
+	int way = umad_addr_compare(&c->a, &c->b);
+	int back = umad_addr_compare(&c->b, &c->a);
+
+	KUNIT_EXPECT_EQ(test, c->same_addr, !way);
+	KUNIT_EXPECT_EQ(test, way > 0, back < 0);
+	KUNIT_EXPECT_EQ(test, way < 0, back > 0);
+
+	way = umad_addr_compare_node(&c->a, &c->b);
+	back = umad_addr_compare_node(&c->b, &c->a);
+	KUNIT_EXPECT_EQ(test, c->same_node, !way);
+	KUNIT_EXPECT_EQ(test, way > 0, back < 0);
+	KUNIT_EXPECT_EQ(test, way < 0, back > 0);
+}
+
 static struct kunit_case hdr_cases[] = {
 	KUNIT_CASE(hdr_layout),
 	KUNIT_CASE(hdr_old_layout),
+	KUNIT_CASE_PARAM(addr_order, pair_gen_params),
 	KUNIT_CASE_PARAM(hdr_to_ah_attr, ah_gen_params),
 	KUNIT_CASE_PARAM(hdr_from_wc, wc_gen_params),
 	KUNIT_CASE_PARAM(hdr_set_grh, grh_gen_params),

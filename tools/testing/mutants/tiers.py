@@ -22,7 +22,8 @@ FUZZ = {
     "txn.c": ["txn"],
 }
 
-# By file: plans, all on the instruction clock; kunit* and life on the debug kernel,
+# By file: plans, all on the instruction clock; kunit*, life and rmpp-peer-debug on the debug kernel,
+# where kmemleak is,
 # the others on the stock one, which takes a quarter of the time.
 PLANS = {
     "agent.c": ["abi", "kunit", "life"],
@@ -49,28 +50,28 @@ PLANS = {
     "read.c": ["abi", "transfer", "rmpp"],
     "recv_hdr.c": ["transfer", "hwsim", "kunit"],
     "recv.c": ["transfer", "hwsim", "kunit", "bounds"],
-    "rmpp/account.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
-    "rmpp/control.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
-    "rmpp/demux.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
-    "rmpp/match.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
-    "rmpp/reassembly.c": ["rmpp", "rmpp-peer", "bounds"],
-    "rmpp/rmpp.c": ["rmpp", "rmpp-peer", "bounds"],
+    "rmpp/account.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
+    "rmpp/control.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
+    "rmpp/demux.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
+    "rmpp/match.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
+    "rmpp/reassembly.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds"],
+    "rmpp/rmpp.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds"],
     "rmpp/resolve.c": ["silent-peers"],
     "rmpp/memo.c": ["hwsim"],
-    "rmpp/xfer_rx_begin.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
-    "rmpp/xfer_rx.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
-    "rmpp/xfer_rx_end.c": ["rmpp", "rmpp-peer", "bounds", "hwsim", "silent-peers"],
-    "rmpp/limits.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
-    "rmpp/peer.c": ["rmpp", "rmpp-peer", "bounds"],
-    "rmpp/rx.c": ["kunit-rmpp", "rmpp-peer"],
-    "rmpp/xfer_tx.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
-    "rmpp/segment.c": ["rmpp", "rmpp-peer", "bounds", "hwsim"],
+    "rmpp/xfer_rx_begin.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
+    "rmpp/xfer_rx.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
+    "rmpp/xfer_rx_end.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim", "silent-peers"],
+    "rmpp/limits.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
+    "rmpp/peer.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds"],
+    "rmpp/rx.c": ["kunit-rmpp", "rmpp-peer", "rmpp-peer-debug"],
+    "rmpp/xfer_tx.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
+    "rmpp/segment.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
     "rmpp/dest.c": ["rmpp", "hwsim"],
-    "rmpp/turn.c": ["rmpp", "rmpp-peer", "hwsim"],
-    "rmpp/tx.c": ["kunit-rmpp", "rmpp-peer"],
-    "rmpp/wire.h": ["kunit-rmpp", "rmpp-peer"],
-    "rmpp/window.c": ["rmpp", "rmpp-peer", "bounds"],
-    "rmpp/message.c": ["rmpp", "rmpp-peer", "bounds"],
+    "rmpp/turn.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "hwsim"],
+    "rmpp/tx.c": ["kunit-rmpp", "rmpp-peer", "rmpp-peer-debug"],
+    "rmpp/wire.h": ["kunit-rmpp", "rmpp-peer", "rmpp-peer-debug"],
+    "rmpp/window.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds"],
+    "rmpp/message.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds"],
     "rxq.c": ["transfer", "kunit"],
     "pagebuf.c": ["rmpp", "kunit"],
     "send.c": ["transfer", "hwsim", "kunit", "bounds"],
@@ -87,7 +88,7 @@ DEFAULT = ["abi", "transfer", "kunit", "life"]
 
 # By what a pass costs: 8 s of the processor for compile, 12 for abi, 82 for hwsim.
 TIERS = ["compile", "fuzz", "abi", "transfer", "rmpp-peer", "silent-peers", "kunit-rmpp",
-         "kunit", "rmpp", "life", "race", "bounds", "hwsim"]
+         "kunit", "rmpp", "life", "race", "bounds", "rmpp-peer-debug", "hwsim"]
 
 
 def tiers_of(fault):
