@@ -123,6 +123,15 @@ TEST_F(peers, turn_around_ACK_that_could_not_be_sent_is_sent_again)
 	EXPECT_EQ(-ETIME, see(self, WHILE));
 }
 
+/* It is sent later. What is left of the attempt would keep close() waiting. */
+TEST_F(peers, ACK_that_could_not_be_sent)
+{
+	ASSERT_EQ(0, set_fail("post_send", "nth 1"));
+	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 1, 3));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	EXPECT_EQ(1, self->pkt.seg);
+}
+
 /* OpenSM answers by the first GID of its port, whichever it was asked by. */
 TEST_F(peers, response_by_another_GID_of_the_same_LID)
 {
