@@ -344,6 +344,31 @@ TEST_F(peers, message_that_was_answered_takes_no_memory)
 	rmpp_param_set("rmpp_send_bytes", bytes);
 }
 
+/* Of so many that are complete each is kept, to answer its repeated packets. */
+#define LINGERING	1024
+#define LINGER_MS	10000	/* nor longer than this */
+
+TEST_F_TIMEOUT(peers, older_message_is_not_delivered_again, 120)
+{
+	uint64_t begun = now_ms();
+	uint32_t i;
+
+	for (i = 0; i <= LINGERING; i++) {
+		ASSERT_EQ(0, data(self, i % 64, METHOD_TABLE, i + 1, 1, 1));
+		ASSERT_EQ(RMPP_ACK, see(self, SOON));
+		ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	}
+	begun = now_ms() - begun;
+	if (begun > LINGER_MS - 1000)
+		SKIP(return, "the machine is too slow");
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 1, 1));
+	TH_LOG("%u messages in %u ms", LINGERING + 1, (unsigned int)begun);
+	/* Its sender has lost the ACK. */
+	EXPECT_EQ(RMPP_ACK, see(self, SOON));
+	EXPECT_TRUE(rmpp_quiet(self->fd, 0));
+}
+
 /* By one TID, in as many methods, and from as many queue pairs, as it takes. */
 TEST_F(peers, one_request_does_not_open_the_file_to_a_peer)
 {
