@@ -281,6 +281,7 @@ void sim_debugfs_device(struct sim_dev *sim)
 	snprintf(name, sizeof(name), "hwsim%u", sim->config.id);
 	sim->dir = debugfs_create_dir(name, root);
 	debugfs_create_u32("ah_ms", 0600, sim->dir, &sim->ah_ms);
+	debugfs_create_atomic_t("ahs", 0400, sim->dir, &sim->n_ah);
 	sim_fail_debugfs(&sim->fail, sim->dir);
 }
 
