@@ -118,6 +118,10 @@ void umad_user_put(struct umad_user *user)
 		spin_unlock(&port->users_lock);
 		if (!last)
 			return;
+		/* What counts here has a file. */
+		WARN_ON_ONCE(atomic_read(&user->held_requests) ||
+			     atomic_read(&user->reassembling) ||
+			     atomic64_read(&user->reassembly_bytes));
 		parent = user->parent;
 		put_pid(user->pid);
 		kfree(user);
