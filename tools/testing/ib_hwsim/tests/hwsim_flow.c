@@ -181,9 +181,12 @@ TEST_F(flow, time_begins_with_the_place)
 	EXPECT_EQ(-ETIME, see(self, WHILE));
 }
 
+/* At once, not when its time is up. */
 TEST_F(flow, post_that_fails_is_reported)
 {
-	ask_sa(_metadata, self, 1, 4, 500, 0);
+	ask_sa(_metadata, self, 1, 2, 500, 0);
+	ask_sa(_metadata, self, 3, 1, 20000, 0);
+	ask_sa(_metadata, self, 4, 1, 500, 0);
 	ASSERT_EQ(1, see(self, SOON));
 	ASSERT_EQ(2, see(self, SOON));
 	ASSERT_EQ(0, umad_write_sysfs("/sys/kernel/debug/ib_hwsim/hwsim33/fail/post_send",
@@ -252,6 +255,31 @@ TEST_F(flow, stray_packets_take_no_place_away)
 	expect_end(_metadata, self, 2, 0);
 	EXPECT_EQ(3, see(self, SOON));
 	EXPECT_EQ(-ETIME, see(self, WHILE));
+}
+
+/* As in ib_core; else requests would wait for the segments of long messages. */
+TEST_F(flow, messages_take_no_place)
+{
+	const struct rmpp_pkt ack = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 1, 10 };
+	const struct test_port peer = { .lid = PEER };
+	struct rmpp_msg msg = {};
+	uint32_t tid;
+
+	for (tid = 1; tid <= PLACES; tid++) {
+		rmpp_msg_init(&msg, &peer, HDR_NEW, 0, CLASS_SA, METHOD_TEST, tid,
+			      300, tid);
+		rmpp_user_hdr(&msg)->grh_present = 0;
+		rmpp_user_hdr(&msg)->timeout_ms = 20000;
+		ASSERT_LT(0, rmpp_msg_write(self->fd, &msg));
+		ASSERT_EQ(tid, see(self, SOON));
+		ASSERT_EQ(0, inject(self, &ack));
+		/* The last segment stays in ib_core, for the response. */
+		ASSERT_EQ(tid, see(self, SOON));
+	}
+	rmpp_msg_free(&msg);
+	ask_sa(_metadata, self, 10, PLACES, 20000, 0);
+	EXPECT_EQ(10, see(self, WHILE));
+	EXPECT_EQ(11, see(self, WHILE));
 }
 
 /* It listens for a late response, until another needs its place; its TID is free. */

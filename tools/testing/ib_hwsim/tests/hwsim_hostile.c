@@ -22,17 +22,6 @@ static bool is_chosen(const char *name, bool kept)
 #define ROUNDS	12
 #define ROUND	250	/* ms */
 
-/* From now on the peers send with a GRH, from that GID. */
-static int use_gid(FIXTURE_DATA(peers) *self, uint8_t last)
-{
-	self->grh[0] = 0x60;
-	self->grh[6] = 0x1b;
-	self->grh[7] = 64;
-	memset(self->grh + 8, 0xbb, 16);
-	self->grh[23] = last;
-	return own_gid(self->grh + 24);
-}
-
 static int data(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t tid, uint32_t seg,
 		uint32_t segs)
 {
@@ -542,58 +531,6 @@ TEST_F(peers, copy_that_fails_does_not_end_the_request)
 	       (unsigned long long)(now_ms() - start));
 	EXPECT_EQ(MSG_LEN, ret);
 	EXPECT_EQ(0, got.hdr.status);
-}
-
-#define OPA_DEVICE	33
-
-/* Two nodes of OPA, whose LIDs differ in the upper half only, and whose TIDs are equal. */
-TEST(messages_of_two_long_LIDs_are_not_joined)
-{
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
-	};
-	static const uint32_t slids[] = { 0x100, 0x10100 };
-	struct ib_hwsim_frame frame;
-	struct rmpp_msg got = {};
-	int fd, wire, i, n = 0;
-	uint32_t seg;
-
-	CHOOSE(true);
-	ASSERT_EQ(0, hwsim_new(OPA_DEVICE, "lid=0x20 link=opa"));
-	wire = raw_attach(OPA_DEVICE, 1);
-	fd = hwsim_open(OPA_DEVICE, 1, O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, wire);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, rmpp_register(fd, &agent));
-	/* The first has sent one segment of two when the second sends its two. */
-	for (i = 0; i < 3; i++) {
-		uint32_t slid = slids[i > 0];
-
-		seg = i == 2 ? 2 : 1;
-		frame_init(&frame, CLASS_RMPP, METHOD_TABLE, 77);
-		frame.slid = slid;
-		frame.dlid = 0x20;
-		rmpp_put(frame.mad, &(struct rmpp_pkt){
-			1, RMPP_DATA, RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : RMPP_LAST),
-			0, seg, seg == 1 ? 2 * RMPP_PAYLOAD : RMPP_PAYLOAD });
-		frame.mad[36] = 0;
-		frame.mad[37] = TEST_OUI >> 16 & 0xff;
-		frame.mad[38] = TEST_OUI >> 8 & 0xff;
-		frame.mad[39] = TEST_OUI & 0xff;
-		rmpp_fill(frame.mad + 40, (seg - 1) * SEG, SEG, slid);
-		ASSERT_EQ(0, raw_write(wire, &frame));
-		n = raw_read(wire, &frame, 1000);
-		TH_LOG("answer %d to 0x%x", n, n < 0 ? 0 : frame.dlid);
-	}
-	for (n = 0; rmpp_msg_read(fd, &got, HDR_NEW, WHILE) > 0; n++)
-		EXPECT_TRUE(rmpp_msg_has(&got, 2 * SEG, slids[1])) {
-			TH_LOG("joined of two");
-		}
-	EXPECT_EQ(1, n);
-	close(fd);
-	close(wire);
-	rmpp_msg_free(&got);
-	EXPECT_EQ(0, hwsim_del(OPA_DEVICE));
 }
 
 TEST_HARNESS_MAIN

@@ -13,9 +13,11 @@
 #define RIGHT		51
 #define RIGHT_LID	0x20
 #define SOON		20000	/* ms; for what has to happen */
+#define WHILE		300	/* ms; for what must not */
 #define OPA_SEGMENT	2048
 #define BUFFER		(1 << 20)
 #define RMPP_VENDOR_HDR	40	/* MAD, RMPP and vendor header */
+#define RMPP_SA_HDR	56	/* MAD, RMPP and SA header */
 
 FIXTURE(opa) {
 	struct test_port path;	/* from left to right */
@@ -153,6 +155,109 @@ TEST_F_TIMEOUT(opa, request_gets_a_table, 120)
 	EXPECT_TRUE(are_enough(variant, len, sent)) {
 		TH_LOG("%zu bytes in %ld packets", len, sent);
 	}
+}
+
+/* The far end of a port, from which frames come of any node. */
+#define FAR		52
+#define FAR_DATA	(MAD_LEN - RMPP_VENDOR_HDR)
+
+FIXTURE(far) {
+	int wire;
+	int fd;		/* agent 0 serves METHOD_TABLE */
+	struct ib_hwsim_frame frame;
+	struct rmpp_pkt pkt;
+	struct rmpp_msg got;
+};
+
+FIXTURE_SETUP(far)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
+	};
+
+	ASSERT_EQ(0, hwsim_new(FAR, "lid=0x20 link=opa"));
+	self->wire = raw_attach(FAR, 1);
+	self->fd = hwsim_open(FAR, 1, O_RDWR | O_NONBLOCK);
+	ASSERT_LE(0, self->wire);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, rmpp_register(self->fd, &agent));
+}
+
+FIXTURE_TEARDOWN(far)
+{
+	close(self->fd);
+	close(self->wire);
+	rmpp_msg_free(&self->got);
+	EXPECT_EQ(0, hwsim_del(FAR));
+}
+
+/*
+ * Of a message of two segments, from a node. OPA's may be short. Return: what is answered
+ * meanwhile, or an errno.
+ */
+static int far_segment(FIXTURE_DATA(far) *self, uint8_t mgmt_class, uint32_t slid,
+		       uint32_t seg, uint32_t len)
+{
+	const struct rmpp_pkt pkt = {
+		.version = 1,
+		.type = RMPP_DATA,
+		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : RMPP_LAST),
+		.seg = seg,
+		.len = seg == 1 ? 2 * RMPP_PAYLOAD : RMPP_PAYLOAD,
+	};
+	struct ib_hwsim_frame *frame = &self->frame;
+	int ret;
+
+	frame_init(frame, mgmt_class, METHOD_TABLE, 77);
+	frame_mad(frame)->class_version = mgmt_class == CLASS_SA ? 2 : 1;
+	/* Of the other base version ib_core takes all for 256 bytes. */
+	if (len < MAD_LEN)
+		frame_mad(frame)->base_version = 0x80;
+	frame->len = len;
+	frame->slid = slid;
+	frame->dlid = 0x20;
+	rmpp_put(frame->mad, &pkt);
+	frame->mad[36] = 0;
+	frame->mad[37] = TEST_OUI >> 16 & 0xff;
+	frame->mad[38] = TEST_OUI >> 8 & 0xff;
+	frame->mad[39] = TEST_OUI & 0xff;
+	rmpp_fill(frame->mad + RMPP_VENDOR_HDR, (seg - 1) * FAR_DATA, FAR_DATA, slid);
+	ret = raw_write(self->wire, frame);
+	if (!ret)
+		ret = raw_read(self->wire, frame, WHILE);
+	if (ret < 0)
+		return ret;
+	rmpp_get(frame->mad, &self->pkt);
+	return self->pkt.type;
+}
+
+/* Two nodes whose LIDs differ in the upper half only, and whose TIDs are equal. */
+TEST_F(far, messages_of_two_long_LIDs_are_not_joined)
+{
+	const uint32_t slids[] = { 0x100, 0x10100 };
+	int n;
+
+	/* The first has sent one segment of two when the second sends its two. */
+	far_segment(self, CLASS_RMPP, slids[0], 1, MAD_LEN);
+	far_segment(self, CLASS_RMPP, slids[1], 1, MAD_LEN);
+	far_segment(self, CLASS_RMPP, slids[1], 2, MAD_LEN);
+	for (n = 0; rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE) > 0; n++)
+		EXPECT_TRUE(rmpp_msg_has(&self->got, 2 * FAR_DATA, slids[1])) {
+			TH_LOG("joined of two");
+		}
+	EXPECT_EQ(1, n);
+}
+
+/* What a buffer has held before does not become data. */
+TEST_F(far, segment_that_ends_before_its_data_is_lost)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_SA, .rmpp_version = 1, .method = METHOD_TABLE,
+	};
+
+	ASSERT_EQ(1, rmpp_register(self->fd, &agent));
+	EXPECT_EQ(-ETIME, far_segment(self, CLASS_SA, 0x100, 1, RMPP_SA_HDR - 1));
+	EXPECT_EQ(RMPP_ACK, far_segment(self, CLASS_SA, 0x100, 1, RMPP_SA_HDR + 8));
 }
 
 TEST_HARNESS_MAIN

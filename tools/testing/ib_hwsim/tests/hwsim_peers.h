@@ -110,6 +110,17 @@ static inline int inject(FIXTURE_DATA(peers) *self, uint16_t peer,
 	return raw_write(self->wire, frame);
 }
 
+/* From now on the peers send with a GRH, from that GID. */
+static inline int use_gid(FIXTURE_DATA(peers) *self, uint8_t last)
+{
+	self->grh[0] = 0x60;
+	self->grh[6] = 0x1b;
+	self->grh[7] = 64;
+	memset(self->grh + 8, 0xbb, 16);
+	self->grh[23] = last;
+	return own_gid(self->grh + 24);
+}
+
 /* The next packet that the module sends, of any message; its type. */
 static inline int see(FIXTURE_DATA(peers) *self, int wait_ms)
 {

@@ -344,15 +344,84 @@ TEST_F(peers, message_that_was_answered_takes_no_memory)
 	rmpp_param_set("rmpp_send_bytes", bytes);
 }
 
+/* How many the device has; if more than so many, after a while. */
+static long address_handles(long max)
+{
+	char text[32];
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		if (umad_read_sysfs("/sys/kernel/debug/ib_hwsim/hwsim32/ahs", text,
+				    sizeof(text)))
+			return -EIO;
+		if (atol(text) <= max)
+			break;
+		sleep_ms(10);
+	}
+	return atol(text);
+}
+
+/* And leaves nothing: an address handle that is left is seen when the device goes. */
+TEST_F(peers, segment_that_could_not_be_posted_is_sent_again)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, set_fail("post_send", "nth 1"));
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE, 7,
+		      2 * SEG, 7);
+	rmpp_user_hdr(&self->msg)->grh_present = 0;
+	rmpp_user_hdr(&self->msg)->retries = 3;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	EXPECT_EQ(1, self->pkt.seg);
+	tid = be64toh(frame_mad(&self->seen)->tid);
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+	EXPECT_TRUE(rmpp_quiet(self->fd, WHILE));
+}
+
+/* How often an address was asked for since set_fail(). */
+static long addresses_asked(void)
+{
+	const char *calls;
+	char text[64];
+
+	if (umad_read_sysfs("/sys/kernel/debug/ib_hwsim/hwsim32/fail/create_ah", text,
+			    sizeof(text)))
+		return -EIO;
+	calls = strstr(text, "calls=");
+	return calls ? atol(calls + strlen("calls=")) : -EPROTO;
+}
+
+/* That an address does not resolve is found out once for all that wait for it. */
+TEST_F(peers, address_that_fails_is_not_asked_for_by_each_message)
+{
+	uint32_t i;
+
+	ASSERT_EQ(0, umad_write_sysfs("/sys/kernel/debug/ib_hwsim/hwsim32/ah_ms", "100"));
+	ASSERT_EQ(0, set_fail("create_ah", "all EHOSTUNREACH"));
+	for (i = 0; i < 300; i++)
+		ASSERT_EQ(0, data(self, 0, METHOD_TABLE, i + 1, 1, 10));
+	sleep_ms(1000);
+	TH_LOG("%ld times", addresses_asked());
+	/* Of a file, half of what is free is under way at a time. */
+	EXPECT_LE(1, addresses_asked());
+	EXPECT_GE(200, addresses_asked());
+	ASSERT_EQ(0, set_fail("create_ah", "off"));
+}
+
 /* Of so many that are complete each is kept, to answer its repeated packets. */
 #define LINGERING	1024
 #define LINGER_MS	10000	/* nor longer than this */
 
 TEST_F_TIMEOUT(peers, older_message_is_not_delivered_again, 120)
 {
+	long handles = address_handles(LINGERING);
 	uint64_t begun = now_ms();
 	uint32_t i;
 
+	ASSERT_LE(0, handles);
 	for (i = 0; i <= LINGERING; i++) {
 		ASSERT_EQ(0, data(self, i % 64, METHOD_TABLE, i + 1, 1, 1));
 		ASSERT_EQ(RMPP_ACK, see(self, SOON));
@@ -361,6 +430,8 @@ TEST_F_TIMEOUT(peers, older_message_is_not_delivered_again, 120)
 	begun = now_ms() - begun;
 	if (begun > LINGER_MS - 1000)
 		SKIP(return, "the machine is too slow");
+	/* Each has one, of which a device may have few. */
+	EXPECT_EQ(handles + LINGERING, address_handles(handles + LINGERING));
 	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 1, 1));
 	TH_LOG("%u messages in %u ms", LINGERING + 1, (unsigned int)begun);

@@ -19,6 +19,7 @@
 #define LEFT_LID	0x40
 #define RIGHT_LID	0x80
 #define PATIENCE	3000
+#define WHILE		300
 #define CASES	6	/* of membership_decides_which_P_Key_is_taken */
 
 static const uint16_t pkeys[PKEYS] = {
@@ -332,6 +333,23 @@ TEST_F(wire, receives_come_in_as_sent)
 		EXPECT_EQ(way.pkey_index, self->got.hdr.pkey_index);
 		EXPECT_EQ(0, memcmp(self->frame.mad, self->got.data, MAD_LEN));
 	}
+}
+
+/* The SA is addressed by a GUID that no port has (IBA 13.5.4.4): its GID is the first. */
+TEST_F(wire, receives_by_the_GUID_of_every_SA)
+{
+	struct way way = { .grh = true };
+
+	ASSERT_EQ(0, umad_ioctl(self->fd, IB_USER_MAD_ENABLE_PKEY, NULL));
+	register_both(_metadata, self->fd);
+	memcpy(self->gid + 8, "\x02\0\0\0\0\0\0\x02", 8);
+	receive(_metadata, self, way, 0);
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, PATIENCE));
+	expect_hdr(_metadata, self, &self->got.hdr, way, 0);
+	/* And by that of nobody it does not come in. */
+	self->gid[15]++;
+	receive(_metadata, self, way, 1);
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, WHILE));
 }
 
 TEST_F(wire, receives_come_in_with_the_old_header)
