@@ -53,6 +53,16 @@ static int send_request(FIXTURE_DATA(cases) *self, uint32_t tid,
 	return msg_write(self->fd, &self->msg);
 }
 
+/* As a line of ib_hwsim's "fail" says. */
+static int fail_posts(const char *line)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_hwsim/hwsim%u/fail/post_send",
+		 DEVICE);
+	return umad_write_sysfs(path, line);
+}
+
 /* The next frame with this TID answers. */
 static int answer(FIXTURE_DATA(cases) *self, uint32_t tid)
 {
@@ -114,6 +124,18 @@ TEST_F(cases, what_has_been_read_is_counted)
 	ASSERT_EQ(0, answer(self, 2));
 	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, PATIENCE));
 	EXPECT_EQ(delivered + 1, umad_counter(&self->port, "recv_delivered"));
+	ASSERT_TRUE(stop_wait(0, "over", PATIENCE));
+}
+
+/* The post fails when the deadline has come already. */
+TEST_F(cases, what_read_has_reported_write_does_not)
+{
+	ASSERT_EQ(0, stop_arm(0, "ib_core:ib_post_send_mad entry", "ms=500"));
+	ASSERT_EQ(0, fail_posts("nth 1"));
+	EXPECT_EQ(MSG_LEN, send_request(self, 1, 100, 0));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &self->got, PATIENCE));
+	EXPECT_EQ(1, msg_tid(&self->got));
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, 300));
 	ASSERT_TRUE(stop_wait(0, "over", PATIENCE));
 }
 

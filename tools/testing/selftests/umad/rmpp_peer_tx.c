@@ -162,8 +162,11 @@ TEST_F_TIMEOUT(tx, slow_receiver_that_makes_progress, 60)
 
 TEST_F(tx, data_to_a_sender_is_dropped)
 {
+	long unmatched;
+
 	if (variant->kind != PUSH)
 		SKIP(return, "it would be a request, or the response");
+	unmatched = umad_counter(&self->port, "recv_unmatched");
 	BEGIN(1, 10);
 	ASSERT_EQ(0, raw_ack(&self->raw, 1, 5));
 	tx_take(_metadata, self, 2, 5, 10);
@@ -171,6 +174,9 @@ TEST_F(tx, data_to_a_sender_is_dropped)
 	ASSERT_EQ(0, raw_data(&self->raw, 2, 0, 0));
 	EXPECT_TRUE(raw_never(&self->raw, TYPE(ACK) | TYPE(STOP) | TYPE(ABORT),
 			      WHILE));
+	/* It has not begun, and been given up again. In-tree there are no counters. */
+	if (unmatched >= 0)
+		EXPECT_EQ(unmatched + 1, umad_counter(&self->port, "recv_unmatched"));
 	ASSERT_EQ(0, raw_ack(&self->raw, 5, 64));
 	tx_take(_metadata, self, 6, 10, 10);
 	ASSERT_EQ(0, raw_ack(&self->raw, 10, 64));
