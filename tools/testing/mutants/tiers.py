@@ -36,7 +36,7 @@ PLANS = {
     "retry.c": ["kunit", "transfer", "bounds", "hwsim"],
     "ah.c": ["transfer", "hwsim", "kunit"],
     "charge.c": ["transfer", "kunit", "race", "bounds"],
-    "charge.h": ["transfer", "bounds"],
+    "charge.h": ["transfer", "kunit", "bounds"],
     "deadline.c": ["transfer", "hwsim", "kunit", "bounds"],
     "device.c": ["abi", "hwsim", "life"],
     "file.c": ["transfer", "kunit", "life"],
