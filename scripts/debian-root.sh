@@ -5,14 +5,15 @@
 # kernels, their headers, DKMS and systemd, and prints its directory. "debian-root.sh SUITE
 # SCRIPT [FILE...]" runs the shell script SCRIPT in a copy that is thrown away afterwards,
 # with each FILE in /packages, DKMS' compilers by way of the cache's ccache, and no network.
-# Needs root, and overlayfs.
+# With UMAD_ROOT_OUT=DIRECTORY, SCRIPT has it as /out, and afterwards DIRECTORY/disk is a
+# file system of that copy. Needs root, and overlayfs.
 set -eu
 
 suite=$1
 shift
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/ib-umad
 packages=dkms,ccache,kmod,initramfs-tools,udev,systemd-sysv,rdma-core,dbus,openssl
-packages=$packages,iproute2,xz-utils,zstd,linux-image-amd64,linux-headers-amd64
+packages=$packages,iproute2,xz-utils,zstd,opensm,linux-image-amd64,linux-headers-amd64
 # The second kernel: a newer series, or else another flavour.
 case $suite in
 bookworm)
@@ -91,6 +92,14 @@ mount --rbind /dev "$root/dev"
 mkdir -p "$root/packages" "$root/ccache" "$cache/ccache"
 mount --bind "$cache/ccache" "$root/ccache"
 cp "$@" "$root/packages"
-exec chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+if [ -n "${UMAD_ROOT_OUT:-}" ]; then
+	mkdir "$root/out"
+	mount --bind "$UMAD_ROOT_OUT" "$root/out"
+fi
+chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
 	CCACHE_DIR=/ccache CCACHE_COMPILERCHECK=content \
 	PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin sh "/packages/${1##*/}"
+[ -n "${UMAD_ROOT_OUT:-}" ] || exit 0
+umount -l "$root/out" "$root/ccache" "$root/run" "$root/proc"
+umount -R -l "$root/dev"
+mkfs.ext4 -q -d "$root" "$UMAD_ROOT_OUT/disk" 6G

@@ -14,7 +14,7 @@ build='gcc libc6-dev make'
 dkms="$build dkms rsync"
 deb='debhelper dh-dkms dpkg-dev lintian rsync xz-utils'
 rpm='rpm rpmlint rsync xz-utils'
-packages="$deb mmdebstrap"
+packages="$deb e2fsprogs mmdebstrap ovmf qemu-system-x86 sbsigntool"
 demo="$build linux-headers-amd64 busybox-static dash ibverbs-providers ibverbs-utils
 	infiniband-diags iproute2 kmod libibumad-dev python3 qemu-system-x86
 	rdma-core rsync"
