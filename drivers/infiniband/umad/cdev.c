@@ -13,6 +13,7 @@
 #include "port.h"
 #include "register.h"
 #include "request.h"
+#include "rmpp/xfer_tx.h"
 #include "umad_export.h"
 #include "user.h"
 
@@ -25,6 +26,7 @@ MODULE_PARM_DESC(recv_budget,
 static void file_free(struct umad_file *file)
 {
 	umad_retry_queue_destroy(&file->retry_queue);
+	umad_xfer_tx_queues_destroy(file);
 	/* No agent, so neither requests nor messages: nothing arms them any more. */
 	cancel_work_sync(&file->backlog_work);
 	cancel_delayed_work_sync(&file->deadline_work);
@@ -78,6 +80,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	if (!file->user)
 		goto err_reserve;
 
+	file->port = port;
 	spin_lock_init(&file->lock);
 	umad_timers_init(&file->timers, &file->lock);
 	INIT_DELAYED_WORK(&file->deadline_work, umad_deadline_work);
@@ -87,12 +90,12 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_rmpp_init(&file->rmpp, &file->user->share);
 	umad_retry_queue_init(&file->retry_queue, &port->pace, &file->user->turn,
 			      umad_request_retry_work);
+	umad_xfer_tx_queues_init(file);
 	INIT_WORK(&file->backlog_work, umad_request_backlog_work);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	get_task_comm(file->comm, current);
 
 	umad_port_get(port);
-	file->port = port;
 	ret = list_file(file);
 	if (!ret)
 		return file;

@@ -9,6 +9,7 @@ static void port_release(struct kref *kref)
 	struct umad_port *port = container_of(kref, struct umad_port, kref);
 
 	umad_pace_destroy(&port->pace);
+	umad_sched_destroy(&port->sched);
 	kfree(port);
 }
 

@@ -15,6 +15,7 @@
 #include <rdma/ib_verbs.h>
 #include "active_ref.h"
 #include "retry.h"
+#include "rmpp/sched.h"
 #include "rmpp/window.h"
 #include "stats.h"
 
@@ -54,6 +55,7 @@ struct ib_mad_agent;
  * @abort_agent: sends the ABORTs of agents that go away, or NULL; constant after add
  * @aborts: those that are in ib_core
  * @pace: how fast it sends again
+ * @sched: segments of messages that are sent
  * @stats: counters
  * @refusals: limits the messages about refused registrations
  * @debugfs: directory
@@ -87,6 +89,7 @@ struct umad_port {
 	struct ib_mad_agent *abort_agent;
 	atomic_t aborts;
 	struct umad_pace pace;
+	struct umad_sched sched;
 	struct umad_stats stats;
 	struct ratelimit_state refusals;
 	struct dentry *debugfs;

@@ -22,45 +22,20 @@
  */
 #define IN_FLIGHT_MAX	8
 
-/* It waits, and so do those above it. */
-static void turn_wait(struct umad_turn *turn)
-{
-	for (; turn->parent && list_empty(&turn->node); turn = turn->parent)
-		list_add_tail(&turn->node, &turn->parent->below);
-}
-
-/* It waits no more; if it was the last below another, that does not either. */
-static void turn_leave(struct umad_turn *turn)
-{
-	for (; turn->parent && list_empty(&turn->below); turn = turn->parent)
-		list_del_init(&turn->node);
-}
-
-/* Whose turn it is; whoever is above it has the next behind all siblings. */
-static struct umad_turn *turn_next(struct umad_turn *turn)
-{
-	while (!list_empty(&turn->below)) {
-		turn = list_first_entry(&turn->below, struct umad_turn, node);
-		list_move_tail(&turn->node, &turn->parent->below);
-	}
-	return turn;
-}
-
 /* Gives a turn that has come, and sees to the next. */
 static void give_turn(struct umad_pace *pace, ktime_t now)
 {
 	struct umad_turn *root = &pace->root, *turn;
 
 	lockdep_assert_held(&pace->lock);
-	if (!list_empty(&root->below) && !ktime_before(now, pace->next)) {
-		turn = turn_next(root);
-		turn_leave(turn);
+	if (umad_turn_is_awaited(root) && !ktime_before(now, pace->next)) {
+		turn = umad_turn_take(root);
 		queue_work(umad_timer_wq,
 			   &container_of(turn, struct umad_retry_queue, turn)->work);
 		pace->next = ktime_add_ns(now, clamp_t(s64, SHARE * pace->took,
 						       TURN_MIN, TURN_MAX));
 	}
-	if (!list_empty(&root->below))
+	if (umad_turn_is_awaited(root))
 		hrtimer_start(&pace->timer, pace->next, HRTIMER_MODE_ABS);
 }
 
@@ -100,7 +75,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pace_init);
  */
 void umad_pace_destroy(struct umad_pace *pace)
 {
-	WARN_ON_ONCE(!list_empty(&pace->root.below));
+	WARN_ON_ONCE(umad_turn_is_awaited(&pace->root));
 	hrtimer_cancel(&pace->timer);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_destroy);
@@ -142,21 +117,6 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now)
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_unknown);
 
 /**
- * umad_turn_init() - nothing waits
- * @turn: of who has files, or of a file
- * @parent: whom it is below, kept as long; NULL for the port
- *
- * Context: any.
- */
-void umad_turn_init(struct umad_turn *turn, struct umad_turn *parent)
-{
-	turn->parent = parent;
-	INIT_LIST_HEAD(&turn->node);
-	INIT_LIST_HEAD(&turn->below);
-}
-EXPORT_SYMBOL_IF_KUNIT(umad_turn_init);
-
-/**
  * umad_retry_queue_init() - nothing waits
  * @queue: of a new file
  * @pace: of its port
@@ -193,7 +153,7 @@ void umad_retry_queue_destroy(struct umad_retry_queue *queue)
 
 	WARN_ON_ONCE(!list_empty(&queue->turns));
 	spin_lock_irqsave(&pace->lock, flags);
-	turn_leave(&queue->turn);
+	umad_turn_leave(&queue->turn);
 	spin_unlock_irqrestore(&pace->lock, flags);
 	cancel_work_sync(&queue->work);
 }
@@ -216,7 +176,7 @@ void umad_retry_queue_arm(struct umad_retry_queue *queue, ktime_t now)
 		return;
 	queue->has_turn = true;
 	spin_lock_irqsave(&pace->lock, flags);
-	turn_wait(&queue->turn);
+	umad_turn_wait(&queue->turn);
 	give_turn(pace, now);
 	spin_unlock_irqrestore(&pace->lock, flags);
 }

@@ -5,9 +5,8 @@
  * works that are accounted to nobody. So the further attempts of a port's requests,
  * and what timeouts make its RMPP senders send, have a pace: the next comes when
  * five times as long has passed as one takes, which leaves four fifths of the port to
- * others. Cgroups take turns, each of which sends one; in a cgroup those below it and its
- * processes do, in a process its files, and in a file those whom it sends to, or one that
- * never answers would delay the others' by all that it is sent.
+ * others. Files have one in their turn (turns.h), and in a file those whom it sends to, or
+ * one that never answers would delay the others' by all that it is sent.
  */
 #ifndef UMAD_RETRY_H
 #define UMAD_RETRY_H
@@ -18,21 +17,9 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include "turns.h"
 
 struct umad_addr;
-
-/**
- * struct umad_turn - a file, or who has files, that takes turns with its siblings;
- *	protected by &umad_pace.lock
- * @parent: constant; NULL for the port
- * @node: in @below of @parent while it waits for a turn, else empty
- * @below: those who wait, the next first; empty of a file
- */
-struct umad_turn {
-	struct umad_turn *parent;
-	struct list_head node;
-	struct list_head below;
-};
 
 /**
  * struct umad_pace - how fast a port sends again
@@ -92,7 +79,6 @@ struct umad_retry_queue {
 	struct work_struct work;
 };
 
-void umad_turn_init(struct umad_turn *turn, struct umad_turn *parent);
 void umad_retry_queue_init(struct umad_retry_queue *queue, struct umad_pace *pace,
 			   struct umad_turn *process, work_func_t send_next);
 void umad_retry_queue_destroy(struct umad_retry_queue *queue);

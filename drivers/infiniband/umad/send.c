@@ -273,6 +273,7 @@ static int post_first(struct umad_request *req, struct ib_mad_send_buf *buf)
 	bool reported = false;
 	int ret;
 
+	umad_sched_note_others(&file->port->sched);
 	ret = ib_post_send_mad(buf, NULL);
 	if (!ret && !umad_request_has_ended(req))
 		return 0;

@@ -49,6 +49,7 @@ static struct umad_user *get_below(struct umad_port *port, struct umad_user *par
 				   const void *key, struct pid *pid)
 {
 	struct umad_user *fresh, *user = NULL;
+	unsigned int class;
 
 	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 	if (!fresh)
@@ -60,6 +61,10 @@ static struct umad_user *get_below(struct umad_port *port, struct umad_user *par
 	fresh->pid = get_pid(pid);
 	sema_init(&fresh->resolving, RESOLVING_MAX);
 	umad_turn_init(&fresh->turn, parent ? &parent->turn : &port->pace.root);
+	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
+		umad_turn_init(&fresh->send_turn[class],
+			       parent ? &parent->send_turn[class] :
+					&port->sched.root[class]);
 	umad_share_init(&fresh->share,
 			parent ? &parent->share : &port->rmpp_window.all);
 	user = find_or_add(fresh);

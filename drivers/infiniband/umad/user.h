@@ -14,6 +14,7 @@
 #include <linux/types.h>
 #include "charge.h"
 #include "retry.h"
+#include "rmpp/sched.h"
 #include "rmpp/window.h"
 
 /* Of them above a file: its process, and cgroups. */
@@ -31,6 +32,7 @@ struct umad_port;
  * @pid: of the thread group that has opened them, a reference is held; else NULL
  * @refs: those below it, or files; protected by &umad_port.users_lock
  * @turn: those below it that have something to send again
+ * @send_turn: those below it that have segments of messages to send, by class
  * @held_requests: of a process: requests that exist and are not expired, and unread
  *	timeout entries
  * @resolving: of a process: threads that may resolve addresses at a time
@@ -48,6 +50,7 @@ struct umad_user {
 	struct pid *pid;
 	unsigned int refs;
 	struct umad_turn turn;
+	struct umad_turn send_turn[UMAD_SCHED_CLASSES];
 	atomic_t held_requests;
 	struct semaphore resolving;
 	struct umad_share share;

@@ -224,6 +224,18 @@ static void timer(struct model *m)
 	check(m);
 }
 
+/* What it wants to send waits for a turn: nothing becomes due by that. */
+static void held(struct model *m, u64 time)
+{
+	bool due = rmpp_tx_deadline(&m->tx) <= m->now;
+	u64 since = m->now;
+
+	m->now += time;
+	rmpp_tx_held(&m->tx, since, m->now);
+	check(m);
+	MUST(due || rmpp_tx_deadline(&m->tx) > m->now);
+}
+
 /* Nobody answers any more: it ends, after a bounded number of time-outs. */
 static void leave_alone(struct model *m)
 {
@@ -308,6 +320,10 @@ void fuzz_one(const u8 *data, size_t size)
 			break;
 		case 11:
 			go_well(m, byte / 16 * 8);
+			break;
+		case 12:
+			if (rmpp_tx_may_send(&m->tx))
+				held(m, take_time(&in));
 			break;
 		default:
 			receive(m, &in, true);

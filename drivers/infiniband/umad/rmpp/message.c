@@ -123,6 +123,9 @@ static u64 next_deadline(const struct umad_request *req)
 {
 	if (!umad_xfer_tx_is_active(req))
 		return U64_MAX;
+	/* That it may not send yet is no silence of its receiver's. */
+	if (umad_xfer_tx_is_ready(req->rmpp))
+		return req->rmpp->turn_at;
 	return min(rmpp_tx_deadline(&req->rmpp->engine), req->rmpp->turn_at);
 }
 

@@ -25,7 +25,9 @@ struct umad_request;
  * @data_len: bytes of @data
  * @mad_size: bytes of one MAD, constant once posted
  * @posting: a thread hands segments to ib_core; protected by &umad_file.lock
- * @post_more: it is to look once more; protected by &umad_file.lock
+ * @ready_node: in &umad_sched_queue.ready while it waits for a turn to send; protected by
+ *	&umad_file.lock
+ * @ready_since: since when, in ns; protected by &umad_file.lock
  * @finished: the end of @engine was seen to; protected by &umad_file.lock
  * @taken: ib_core has taken a segment; set once, by who is @posting
  * @answered: its response has begun; protected by &umad_file.lock
@@ -47,8 +49,9 @@ struct umad_xfer_tx {
 	struct umad_pagebuf *data;
 	size_t data_len;
 	u32 mad_size;
+	struct list_head ready_node;
+	u64 ready_since;
 	bool posting;
-	bool post_more;
 	bool finished;
 	bool taken;
 	bool answered;
@@ -56,6 +59,18 @@ struct umad_xfer_tx {
 	u64 turn_at;
 	u32 response_window;
 };
+
+/**
+ * umad_xfer_tx_is_ready() - does it wait for a turn to send?
+ * @tx: of an inserted request
+ *
+ * Context: process, &umad_file.lock held.
+ * Return: true if so.
+ */
+static inline bool umad_xfer_tx_is_ready(const struct umad_xfer_tx *tx)
+{
+	return !list_empty(&tx->ready_node);
+}
 
 struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 					 const struct ib_user_mad_hdr *hdr,

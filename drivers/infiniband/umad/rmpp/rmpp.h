@@ -11,6 +11,7 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 #include <rdma/ib_user_mad.h>
+#include "rmpp/sched.h"
 #include "rmpp/window.h"
 #include "rmpp/wire.h"
 #include "timer.h"
@@ -57,6 +58,7 @@ struct umad_rmpp_memos {
  * @lingering_count: how many are in @lingering
  * @dests: struct umad_rmpp_dest, where messages are being sent to
  * @sending_bytes: memory of messages that are being sent
+ * @send_queue: those that have segments to send, by class
  */
 struct umad_rmpp {
 	struct rb_root receivers;
@@ -75,6 +77,7 @@ struct umad_rmpp {
 	unsigned int lingering_count;
 	struct rb_root dests;
 	u64 sending_bytes;
+	struct umad_sched_queue send_queue[UMAD_SCHED_CLASSES];
 };
 
 void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *process);

@@ -1,17 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Segments of a message: cut, built, and posted. */
+/* Segments of a message: cut, built, and posted when it is their turn. */
 #include <linux/types.h>
 #include "rmpp/xfer_tx.h"
 
 #include <linux/err.h>
+#include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
+#include "agent.h"
 #include "charge.h"
 #include "file.h"
 #include "pagebuf.h"
+#include "port.h"
 #include "post.h"
 #include "request.h"
+#include "user.h"
 #include "wait_entry.h"
+
+/* A segment has left ib_core, or was not taken: another of the port's may be sent. */
+static void segment_left(struct umad_request *req) __must_hold(&req->file->lock)
+{
+	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
+	umad_sched_put(&req->file->port->sched);
+}
+
+static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_request *req = umad_post_owner(buf);
+	struct umad_file *file = req->file;
+
+	spin_lock(&file->lock);
+	segment_left(req);
+	umad_request_count_failure(req, status);
+	umad_xfer_tx_want(req);
+	spin_unlock(&file->lock);
+	umad_request_free_mad(req, buf);
+}
 
 /* The wait entry does not count as posted in the engine. */
 static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
@@ -73,19 +97,16 @@ static int post_last(struct umad_request *req, struct ib_mad_send_buf *buf)
 		return ib_post_send_mad(buf, NULL);
 	ret = ib_post_send_mad(buf, NULL);
 	spin_lock(&file->lock);
-	if (!ret)
-		rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
 	umad_wait_entry_posted(req, buf, true, ret);
 	spin_unlock(&file->lock);
-	return ret;
+	return ret ?: 1;
 }
 
 /*
  * The last segment may stay for as long as the request does, so it is charged; unless
  * the cgroup is full, for a message that has begun has to go on.
  */
-static struct ib_mad_send_buf *segment_build(struct umad_request *req, bool last,
-					     umad_done_fn done)
+static struct ib_mad_send_buf *segment_build(struct umad_request *req, bool last)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_charge charge = umad_charge_begin(req->file->reserve->memcg);
@@ -93,32 +114,22 @@ static struct ib_mad_send_buf *segment_build(struct umad_request *req, bool last
 
 	if (last)
 		buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->mad_size,
-					     UMAD_GFP_HANDLER, done);
+					     UMAD_GFP_HANDLER, segment_done);
 	umad_charge_end(&charge);
 	if (IS_ERR(buf))
 		buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->mad_size,
-					     UMAD_POST_NOWAIT, done);
+					     UMAD_POST_NOWAIT, segment_done);
 	return buf;
 }
 
-/**
- * umad_xfer_tx_post_segment() - build a segment, and hand it to ib_core
- * @req: with a message that is being sent; caller must hold an active reference to its
- *	agent, or be in a handler of ib_core; one thread at a time
- * @seg: its number, from 1
- * @done: called when ib_core has done with it, unless it is the wait entry;
- *	umad_request_free_mad() has to follow
- *
- * Context: process; may sleep; hold no lock.
- * Return: 0, or an errno: @done will not be called.
- */
-int umad_xfer_tx_post_segment(struct umad_request *req, u32 seg, umad_done_fn done)
+/* Build a segment, and hand it to ib_core. Return: 0; 1 if it is the wait entry; an errno. */
+static int post_segment(struct umad_request *req, u32 seg)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct ib_mad_send_buf *buf;
 	int ret;
 
-	buf = segment_build(req, seg == tx->engine.segs, done);
+	buf = segment_build(req, seg == tx->engine.segs);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	fill_segment(tx, seg, buf->mad);
@@ -126,9 +137,204 @@ int umad_xfer_tx_post_segment(struct umad_request *req, u32 seg, umad_done_fn do
 		ret = post_last(req, buf);
 	else
 		ret = ib_post_send_mad(buf, NULL);
-	if (ret)
+	if (ret < 0)
 		umad_request_free_mad(req, buf);
 	else
 		WRITE_ONCE(tx->taken, true);
 	return ret;
+}
+
+/* The wait entries are in the device's queue beside what the engine counts. */
+static bool is_last_too_many(const struct umad_request *req, u32 seg)
+{
+	const struct rmpp_tx *engine = &req->rmpp->engine;
+
+	return seg == engine->segs &&
+	       req->waits_posted + engine->posted > RMPP_TX_POSTED_MAX;
+}
+
+/* Hand a segment to ib_core; without the lock meanwhile. */
+static void post_next(struct umad_request *req, u32 seg)
+	__must_hold(&req->file->lock)
+{
+	struct umad_file *file = req->file;
+	int ret = -ENOBUFS;
+
+	if (!is_last_too_many(req, seg)) {
+		spin_unlock(&file->lock);
+		cond_resched();
+		ret = post_segment(req, seg);
+		spin_lock(&file->lock);
+	}
+	if (ret < 0)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
+	/* What became the wait entry does not say when it has left. */
+	if (ret)
+		segment_left(req);
+}
+
+/* Where the next segment of a message waits. */
+static struct umad_sched_queue *queue_of(const struct umad_request *req)
+{
+	bool is_short = req->rmpp->engine.segs <= UMAD_SCHED_SHORT_SEGS;
+
+	return &req->file->rmpp.send_queue[is_short ? UMAD_SCHED_SHORT : UMAD_SCHED_LONG];
+}
+
+/**
+ * umad_xfer_tx_want() - what may be sent now waits for a turn, or else for its deadline
+ * @req: with a message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_xfer_tx_want(struct umad_request *req)
+{
+	struct umad_xfer_tx *tx = req->rmpp;
+	struct umad_sched_queue *queue;
+
+	lockdep_assert_held(&req->file->lock);
+	/* That thread looks again. */
+	if (tx->posting || umad_xfer_tx_is_ready(tx))
+		return;
+	if (umad_xfer_tx_is_active(req) && rmpp_tx_may_send(&tx->engine)) {
+		queue = queue_of(req);
+		tx->ready_since = ktime_get_ns();
+		list_add_tail(&tx->ready_node, &queue->ready);
+		umad_sched_queue_wait(queue);
+	}
+	umad_xfer_tx_arm(req);
+}
+
+/*
+ * Hand to ib_core what may be sent now, at most @max segments. One thread at a time does
+ * it, so that they leave in order. The caller has a reference, and an active one to the
+ * agent. The lock is dropped around each post. Return: how many were handed out.
+ */
+static unsigned int segments_post(struct umad_request *req, unsigned int max)
+	__must_hold(&req->file->lock)
+{
+	struct umad_xfer_tx *tx = req->rmpp;
+	struct umad_file *file = req->file;
+	unsigned int n = 0;
+	u32 seg, resent;
+
+	lockdep_assert_held(&file->lock);
+	if (tx->posting)
+		return 0;
+	tx->posting = true;
+	resent = tx->engine.resent;
+	while (n < max && umad_xfer_tx_is_active(req) &&
+	       (seg = rmpp_tx_next(&tx->engine, ktime_get_ns()))) {
+		n++;
+		post_next(req, seg);
+	}
+	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RETRANSMITTED,
+		      tx->engine.resent - resent);
+	tx->posting = false;
+	umad_xfer_tx_want(req);
+	return n;
+}
+
+/* The message that is the next to send, with a reference, and an active one to its agent. */
+static struct umad_request *ready_next(struct umad_sched_queue *queue)
+{
+	struct umad_xfer_tx *tx;
+
+	while ((tx = list_first_entry_or_null(&queue->ready, struct umad_xfer_tx,
+					      ready_node))) {
+		list_del_init(&tx->ready_node);
+		/* Whoever ends its agent ends it, too. */
+		if (!umad_active_ref_tryget(&tx->req->agent->active_ref))
+			continue;
+		umad_request_get(tx->req);
+		rmpp_tx_held(&tx->engine, tx->ready_since, ktime_get_ns());
+		return tx->req;
+	}
+	return NULL;
+}
+
+/* Send what a turn of a file allows. */
+static void take_turn(struct umad_file *file, enum umad_sched_class class)
+{
+	struct umad_sched_queue *queue = &file->rmpp.send_queue[class];
+	unsigned int left = queue->grant;
+	struct umad_request *req;
+	struct umad_agent *agent;
+
+	spin_lock(&file->lock);
+	while (left && (req = ready_next(queue))) {
+		left -= segments_post(req, left);
+		spin_unlock(&file->lock);
+		agent = req->agent;
+		umad_request_put(req);
+		umad_agent_leave(agent);
+		spin_lock(&file->lock);
+	}
+	umad_sched_queue_end_turn(queue, left);
+	spin_unlock(&file->lock);
+}
+
+static void short_work(struct work_struct *work)
+{
+	take_turn(container_of(work, struct umad_file,
+			       rmpp.send_queue[UMAD_SCHED_SHORT].work), UMAD_SCHED_SHORT);
+}
+
+static void long_work(struct work_struct *work)
+{
+	take_turn(container_of(work, struct umad_file,
+			       rmpp.send_queue[UMAD_SCHED_LONG].work), UMAD_SCHED_LONG);
+}
+
+/**
+ * umad_xfer_tx_queues_init() - what a file needs to send messages
+ * @file: with its port and its process
+ */
+void umad_xfer_tx_queues_init(struct umad_file *file)
+{
+	static const work_func_t works[] = {
+		[UMAD_SCHED_SHORT] = short_work,
+		[UMAD_SCHED_LONG] = long_work,
+	};
+	unsigned int class;
+
+	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
+		umad_sched_queue_init(&file->rmpp.send_queue[class], &file->port->sched,
+				      class, &file->user->send_turn[class], works[class]);
+}
+
+/**
+ * umad_xfer_tx_queues_destroy() - nothing is sent any more
+ * @file: without agents
+ *
+ * Context: process; sleeps.
+ */
+void umad_xfer_tx_queues_destroy(struct umad_file *file)
+{
+	unsigned int class;
+
+	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
+		umad_sched_queue_destroy(&file->rmpp.send_queue[class]);
+}
+
+/**
+ * umad_xfer_tx_begin() - send the first segments of a message
+ * @req: inserted; caller must hold an active reference to its agent, and a reference
+ *
+ * At once, if no others wait: a short message does not wait for another thread then.
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_tx_begin(struct umad_request *req)
+{
+	struct umad_sched_queue *queue = queue_of(req);
+	unsigned int segs = umad_sched_queue_try(queue), sent = 0;
+
+	spin_lock(&req->file->lock);
+	if (segs)
+		sent = segments_post(req, segs);
+	else
+		umad_xfer_tx_want(req);
+	spin_unlock(&req->file->lock);
+	if (segs)
+		umad_sched_queue_end_try(queue, segs, segs - sent);
 }

@@ -139,6 +139,25 @@ static u32 segment_retransmit(struct rmpp_tx *tx, u32 seg, u64 now)
 	return seg;
 }
 
+static bool may_send_new(const struct rmpp_tx *tx)
+{
+	return tx->next <= tx->segs && tx->next <= send_limit(tx);
+}
+
+/**
+ * rmpp_tx_may_send() - is something to be sent?
+ * @tx: the sender
+ *
+ * Context: any.
+ * Return: false if rmpp_tx_next() would return 0; it may even if true.
+ */
+bool rmpp_tx_may_send(const struct rmpp_tx *tx)
+{
+	return tx->state == RMPP_TX_SENDING && tx->posted < RMPP_TX_POSTED_MAX &&
+	       (tx->send_gap || tx->send_probe || may_send_new(tx));
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_may_send);
+
 /**
  * rmpp_tx_next() - what to send now
  * @tx: the sender
@@ -151,7 +170,7 @@ static u32 segment_retransmit(struct rmpp_tx *tx, u32 seg, u64 now)
  */
 u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 {
-	if (tx->state != RMPP_TX_SENDING || tx->posted >= RMPP_TX_POSTED_MAX)
+	if (!rmpp_tx_may_send(tx))
 		return 0;
 
 	if (tx->send_gap) {
@@ -170,7 +189,7 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 		tx->probed_at = now;
 		return segment_retransmit(tx, tx->una - 1, now);
 	}
-	if (tx->next > tx->segs || tx->next > send_limit(tx))
+	if (!may_send_new(tx))
 		return 0;
 
 	if (!tx->timed_seg) {
@@ -490,6 +509,26 @@ void rmpp_tx_timer(struct rmpp_tx *tx, u64 now)
 	tx->rto_at = now + tx->rto;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_timer);
+
+/**
+ * rmpp_tx_held() - the caller did not send what rmpp_tx_may_send() was true for
+ * @tx: the sender
+ * @since: when it became true
+ * @now: the time
+ *
+ * Neither is that a silence of the receiver: both timeouts are put off.
+ * Context: any.
+ */
+void rmpp_tx_held(struct rmpp_tx *tx, u64 since, u64 now)
+{
+	if (now <= since)
+		return;
+	if (now > tx->progress_at)
+		tx->progress_at += now - max(since, tx->progress_at);
+	if (tx->rto_at)
+		tx->rto_at = min(tx->rto_at + (now - since), now + tx->rto);
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_held);
 
 /**
  * rmpp_tx_will_resend() - would rmpp_tx_timer() have something sent again?

@@ -129,11 +129,13 @@ struct rmpp_tx {
 
 void rmpp_tx_init(struct rmpp_tx *tx, u32 segs, u32 window, u32 timeout_ms,
 		  u32 retries, u64 now);
+bool rmpp_tx_may_send(const struct rmpp_tx *tx);
 u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now);
 void rmpp_tx_sent(struct rmpp_tx *tx, u64 now);
 void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 		     u64 now);
 void rmpp_tx_timer(struct rmpp_tx *tx, u64 now);
+void rmpp_tx_held(struct rmpp_tx *tx, u64 since, u64 now);
 bool rmpp_tx_will_resend(const struct rmpp_tx *tx, u64 now);
 void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now);
 u64 rmpp_tx_wait_deadline(const struct rmpp_tx *tx, u64 since);

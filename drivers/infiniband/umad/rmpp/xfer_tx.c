@@ -20,92 +20,6 @@
 #include "trace.h"
 #include "umad_export.h"
 
-/*
- * Segments that one call hands to ib_core. Where they are acknowledged as fast as they
- * are posted, the caller would not come back before the end of the message; the timer
- * goes on.
- */
-#define POSTS_MAX	4096
-
-static void segments_post(struct umad_request *req);
-
-static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
-{
-	struct umad_request *req = umad_post_owner(buf);
-	struct umad_file *file = req->file;
-
-	spin_lock(&file->lock);
-	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
-	umad_request_count_failure(req, status);
-	segments_post(req);
-	spin_unlock(&file->lock);
-	umad_request_free_mad(req, buf);
-}
-
-/* The wait entries are in the device's queue beside what the engine counts. */
-static bool is_last_too_many(const struct umad_request *req, u32 seg)
-{
-	const struct rmpp_tx *engine = &req->rmpp->engine;
-
-	return seg == engine->segs &&
-	       req->waits_posted + engine->posted > RMPP_TX_POSTED_MAX;
-}
-
-/* Hand a segment to ib_core; without the lock meanwhile. */
-static void post_next(struct umad_request *req, u32 seg)
-	__must_hold(&req->file->lock)
-{
-	struct umad_file *file = req->file;
-	int ret = -ENOBUFS;
-
-	if (!is_last_too_many(req, seg)) {
-		spin_unlock(&file->lock);
-		cond_resched();
-		ret = umad_xfer_tx_post_segment(req, seg, segment_done);
-		spin_lock(&file->lock);
-	}
-	if (!ret)
-		return;
-	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
-	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
-}
-
-/*
- * Hand to ib_core what may be sent now. One thread at a time does it, so that segments
- * leave in order; what another finds to be done meanwhile is left to it. The caller has
- * a reference, and an active one to the agent or is in a handler of ib_core. The lock is
- * dropped around each post.
- */
-static void segments_post(struct umad_request *req) __must_hold(&req->file->lock)
-{
-	struct umad_xfer_tx *tx = req->rmpp;
-	struct umad_file *file = req->file;
-	unsigned int budget = POSTS_MAX;
-	u32 seg, resent;
-
-	lockdep_assert_held(&file->lock);
-	tx->post_more = true;
-	if (tx->posting)
-		return;
-	tx->posting = true;
-	resent = tx->engine.resent;
-	while (tx->post_more && budget) {
-		tx->post_more = false;
-		while (budget && umad_xfer_tx_is_active(req) &&
-		       (seg = rmpp_tx_next(&tx->engine, ktime_get_ns()))) {
-			budget--;
-			post_next(req, seg);
-		}
-	}
-	umad_stat_add(&file->port->stats, UMAD_STAT_RMPP_RETRANSMITTED,
-		      tx->engine.resent - resent);
-	tx->posting = false;
-	if (budget || !umad_xfer_tx_is_active(req))
-		umad_xfer_tx_arm(req);
-	else
-		umad_rmpp_set_timer(file, &tx->timer, ktime_get_ns());
-}
-
 /* An answer to the receiver's packets, or to its silence. */
 static void post_abort(struct umad_request *req, u8 status)
 {
@@ -187,7 +101,7 @@ static void go_on(struct umad_request *req, bool turn) __releases(&req->file->lo
 {
 	enum after after = transfer_finish(req);
 
-	segments_post(req);
+	umad_xfer_tx_want(req);
 	umad_request_unlock(req->file);
 	if (turn || after == AFTER_TURN)
 		umad_rmpp_turn_around(req);
@@ -307,7 +221,7 @@ void umad_xfer_tx_answered(struct umad_request *req)
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
 		wait_for_response(req, ktime_get());
 	}
-	segments_post(req);
+	umad_xfer_tx_want(req);
 	spin_unlock(&req->file->lock);
 }
 
@@ -320,6 +234,9 @@ static bool tx_is_due(struct umad_request *req, ktime_t now)
 	/* One that has ended is about to be freed. */
 	if (!umad_xfer_tx_is_active(req))
 		return true;
+	/* See next_deadline(). */
+	if (umad_xfer_tx_is_ready(req->rmpp))
+		return false;
 	if (!umad_retry_is_queued(&req->retry) &&
 	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))
 		umad_request_retry(req, now);
@@ -379,8 +296,9 @@ static void error_describe(const struct umad_request *req, u8 *reserved)
 	reserved[1] = req->rmpp->engine.status;
 }
 
-static void timer_stop(struct umad_request *req)
+static void transfer_stop(struct umad_request *req)
 {
+	list_del_init(&req->rmpp->ready_node);
 	umad_rmpp_set_timer(req->file, &req->rmpp->timer, U64_MAX);
 }
 
@@ -409,7 +327,7 @@ static const struct umad_request_ops message_ops = {
 	.take_turn = take_turn,
 	.retransmit = tx_timer,
 	.describe = error_describe,
-	.stop = timer_stop,
+	.stop = transfer_stop,
 	.cancel = transfer_cancel,
 	.release = transfer_release,
 	/* The receiver repeats its ACK; without one its response is lost. */
@@ -426,6 +344,7 @@ static void transfer_init(struct umad_request *req)
 	u32 window = 1, segs;
 
 	tx->req = req;
+	INIT_LIST_HEAD(&tx->ready_node);
 	umad_timer_init(&tx->timer, &timer_ops);
 	tx->mad_size = sizeof(struct ib_mad);
 	if (rdma_cap_opa_mad(port->ib_dev, port->port_num) &&
@@ -465,9 +384,7 @@ static int send_message(struct umad_agent *agent,
 		return ret;
 	}
 	umad_stat_inc(&agent->file->port->stats, UMAD_STAT_SEND_POSTED);
-	spin_lock(&req->file->lock);
-	segments_post(req);
-	spin_unlock(&req->file->lock);
+	umad_xfer_tx_begin(req);
 	umad_request_put(req);
 	return 0;
 }

@@ -3,7 +3,6 @@
 #ifndef UMAD_RMPP_XFER_TX_H
 #define UMAD_RMPP_XFER_TX_H
 
-#include "post.h"
 #include "rmpp/message.h"
 
 struct ib_mad_hdr;
@@ -11,7 +10,12 @@ struct rmpp_packet;
 struct umad_agent;
 struct umad_rmpp_key;
 
-int umad_xfer_tx_post_segment(struct umad_request *req, u32 seg, umad_done_fn done);
+/* segment.c */
+void umad_xfer_tx_begin(struct umad_request *req);
+void umad_xfer_tx_want(struct umad_request *req);
+void umad_xfer_tx_queues_init(struct umad_file *file);
+void umad_xfer_tx_queues_destroy(struct umad_file *file);
+
 int umad_rmpp_send(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		   struct umad_xfer_tx *tx);
 struct umad_request *umad_xfer_tx_find(struct umad_agent *agent,

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Whose segments are sent next, and how many are in ib_core at a time; see sched.h. */
+#include "rmpp/sched.h"
+
+#include <linux/bug.h>
+#include <linux/jiffies.h>
+#include <linux/lockdep.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+#include "queues.h"
+#include "umad_compat.h"
+#include "umad_export.h"
+
+/* In ib_core: half of its send queue. What is more would wait before that. */
+#define GRANTED_MAX	64
+/* Of one turn. */
+#define TURN_SEGS	16
+/* Others are there for so long after one was seen. */
+#define OTHERS_STAY	(HZ / 20)
+/* A turn beside them takes so long, if a segment does not take longer than half of it. */
+#define TURN_NS		(100 * NSEC_PER_USEC)
+#define TURN_SEGS_MIN	1
+/* The pause after it takes so many times as long, but not more than that. */
+#define PAUSE		2
+#define PAUSE_MAX	NSEC_PER_MSEC
+/* What one segment is taken to last at first, and at most. */
+#define SEG_NS_FIRST	(50 * NSEC_PER_USEC)
+#define SEG_NS_MAX	NSEC_PER_MSEC
+/* The time of short messages that can be saved up; three quarters of what passes are. */
+#define SHORT_NS_MAX	(4 * NSEC_PER_MSEC)
+
+static bool is_recent(unsigned long at)
+{
+	return time_before(jiffies, at + OTHERS_STAY);
+}
+
+static unsigned int turn_segs_beside(const struct umad_sched *sched)
+{
+	return clamp_t(s64, div64_s64(TURN_NS, sched->seg_ns), TURN_SEGS_MIN, TURN_SEGS);
+}
+
+/* A short message may go now, without waiting for the pause. */
+static bool short_may_go(struct umad_sched *sched, ktime_t now)
+{
+	s64 passed = ktime_to_ns(ktime_sub(now, sched->short_at));
+
+	sched->short_ns = min_t(s64, sched->short_ns + passed / 4 * 3, SHORT_NS_MAX);
+	sched->short_at = now;
+	return sched->short_ns >= sched->seg_ns;
+}
+
+/* Segments of the next turn of a class; 0: it is not given now. */
+static unsigned int turn_segs(struct umad_sched *sched, enum umad_sched_class class)
+{
+	unsigned int segs = TURN_SEGS, max = GRANTED_MAX;
+	ktime_t now;
+
+	lockdep_assert_held(&sched->lock);
+	if (is_recent(READ_ONCE(sched->others_at))) {
+		now = ktime_get();
+		if (class == UMAD_SCHED_SHORT && short_may_go(sched, now)) {
+			segs = UMAD_SCHED_SHORT_SEGS;
+		} else if (ktime_before(now, sched->next)) {
+			return 0;
+		} else {
+			segs = turn_segs_beside(sched);
+			max = segs;
+		}
+	}
+	return sched->granted + segs <= max ? segs : 0;
+}
+
+/* A turn of a file begins. */
+static void grant(struct umad_sched_queue *queue, unsigned int segs)
+{
+	struct umad_sched *sched = queue->sched;
+
+	lockdep_assert_held(&sched->lock);
+	if (!sched->granted) {
+		sched->busy_since = ktime_get();
+		sched->busy_segs = 0;
+	}
+	sched->granted += segs;
+	if (queue->class == UMAD_SCHED_LONG) {
+		sched->long_process = queue->turn.parent;
+		sched->long_at = jiffies;
+	} else if (queue->turn.parent != sched->long_process && is_recent(sched->long_at)) {
+		umad_sched_note_others(sched);
+	}
+}
+
+/* What was granted has left, or will not be sent. */
+static void take_back(struct umad_sched *sched, unsigned int left, unsigned int unused)
+{
+	ktime_t now;
+	s64 took;
+
+	lockdep_assert_held(&sched->lock);
+	WARN_ON_ONCE(sched->granted < left + unused);
+	sched->granted -= left + unused;
+	sched->busy_segs += left;
+	if (sched->granted || !sched->busy_segs)
+		return;
+	now = ktime_get();
+	took = ktime_to_ns(ktime_sub(now, sched->busy_since));
+	sched->next = ktime_add_ns(now, min_t(s64, PAUSE * took, PAUSE_MAX));
+	took = div_s64(took, sched->busy_segs);
+	sched->seg_ns = clamp_t(s64, (3 * sched->seg_ns + took) / 4, 1, SEG_NS_MAX);
+	sched->busy_segs = 0;
+}
+
+static void give_turns_of(struct umad_sched *sched, enum umad_sched_class class)
+{
+	struct umad_turn *root = &sched->root[class];
+	struct umad_sched_queue *queue;
+	unsigned int segs;
+
+	while (umad_turn_is_awaited(root) && (segs = turn_segs(sched, class))) {
+		queue = container_of(umad_turn_take(root), struct umad_sched_queue, turn);
+		grant(queue, segs);
+		queue->grant = segs;
+		queue_work(umad_timer_wq, &queue->work);
+	}
+}
+
+static void give_turns(struct umad_sched *sched)
+{
+	struct umad_turn *root = sched->root;
+
+	give_turns_of(sched, UMAD_SCHED_SHORT);
+	give_turns_of(sched, UMAD_SCHED_LONG);
+	/* What is granted gives turns when it comes back. */
+	if (!sched->granted && (umad_turn_is_awaited(&root[UMAD_SCHED_SHORT]) ||
+				umad_turn_is_awaited(&root[UMAD_SCHED_LONG])))
+		hrtimer_start(&sched->timer, sched->next, HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart pause_is_over(struct hrtimer *timer)
+{
+	struct umad_sched *sched = container_of(timer, struct umad_sched, timer);
+	unsigned long flags;
+
+	spin_lock_irqsave(&sched->lock, flags);
+	give_turns(sched);
+	spin_unlock_irqrestore(&sched->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * umad_sched_init() - nothing is sent
+ * @sched: of a new port
+ *
+ * Context: any.
+ */
+void umad_sched_init(struct umad_sched *sched)
+{
+	unsigned int class;
+
+	spin_lock_init(&sched->lock);
+	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
+		umad_turn_init(&sched->root[class], NULL);
+	sched->granted = 0;
+	sched->others_at = jiffies - OTHERS_STAY;
+	sched->long_process = NULL;
+	sched->long_at = sched->others_at;
+	sched->busy_segs = 0;
+	sched->seg_ns = SEG_NS_FIRST;
+	sched->next = 0;
+	sched->short_ns = SHORT_NS_MAX;
+	sched->short_at = ktime_get();
+	hrtimer_setup(&sched->timer, pause_is_over, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_init);
+
+/**
+ * umad_sched_destroy() - check that all was given back
+ * @sched: of a port without files
+ *
+ * Context: process.
+ */
+void umad_sched_destroy(struct umad_sched *sched)
+{
+	WARN_ON_ONCE(sched->granted ||
+		     umad_turn_is_awaited(&sched->root[UMAD_SCHED_SHORT]) ||
+		     umad_turn_is_awaited(&sched->root[UMAD_SCHED_LONG]));
+	hrtimer_cancel(&sched->timer);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_destroy);
+
+/**
+ * umad_sched_note_others() - a single MAD was sent or received
+ * @sched: of the port
+ *
+ * Context: any.
+ */
+void umad_sched_note_others(struct umad_sched *sched)
+{
+	unsigned long now = jiffies;
+
+	/* Mostly it is known, and then no other processor has to read it again. */
+	if (READ_ONCE(sched->others_at) != now)
+		WRITE_ONCE(sched->others_at, now);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_note_others);
+
+/**
+ * umad_sched_put() - ib_core has done with a segment, or has not taken it
+ * @sched: of the port
+ *
+ * Context: process; does not sleep.
+ */
+void umad_sched_put(struct umad_sched *sched)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&sched->lock, flags);
+	take_back(sched, 1, 0);
+	give_turns(sched);
+	spin_unlock_irqrestore(&sched->lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_put);
+
+/**
+ * umad_sched_queue_init() - nothing is to be sent
+ * @queue: of a new file
+ * @sched: of its port
+ * @class: of the segments
+ * @process: that has opened it, in the turns of that class
+ * @send: sends at most &umad_sched_queue.grant segments, and calls
+ *	umad_sched_queue_end_turn()
+ *
+ * Context: any.
+ */
+void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sched,
+			   enum umad_sched_class class, struct umad_turn *process,
+			   work_func_t send)
+{
+	queue->sched = sched;
+	queue->class = class;
+	umad_turn_init(&queue->turn, process);
+	INIT_LIST_HEAD(&queue->ready);
+	queue->has_turn = false;
+	queue->grant = 0;
+	INIT_WORK(&queue->work, send);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_init);
+
+/**
+ * umad_sched_queue_destroy() - the work does not run any more
+ * @queue: nothing is to be sent, nor will be
+ *
+ * Context: process; sleeps.
+ */
+void umad_sched_queue_destroy(struct umad_sched_queue *queue)
+{
+	struct umad_sched *sched = queue->sched;
+	unsigned long flags;
+
+	WARN_ON_ONCE(!list_empty(&queue->ready));
+	spin_lock_irqsave(&sched->lock, flags);
+	umad_turn_leave(&queue->turn);
+	spin_unlock_irqrestore(&sched->lock, flags);
+	if (cancel_work_sync(&queue->work))
+		umad_sched_queue_end_try(queue, queue->grant, queue->grant);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_destroy);
+
+/**
+ * umad_sched_queue_try() - may segments be sent at once, without waiting for a turn?
+ * @queue: of the file
+ *
+ * Context: process; does not sleep.
+ * Return: how many; umad_sched_queue_end_try() has to follow. 0 if others of the class wait,
+ * or too many have not left.
+ */
+unsigned int umad_sched_queue_try(struct umad_sched_queue *queue)
+{
+	struct umad_sched *sched = queue->sched;
+	unsigned int segs = 0;
+	unsigned long flags;
+
+	spin_lock_irqsave(&sched->lock, flags);
+	if (!umad_turn_is_awaited(&sched->root[queue->class]))
+		segs = turn_segs(sched, queue->class);
+	if (segs)
+		grant(queue, segs);
+	spin_unlock_irqrestore(&sched->lock, flags);
+	return segs;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_try);
+
+/* What a turn has used; the rest of it may be used by others. */
+static void end_turn(struct umad_sched_queue *queue, unsigned int segs, unsigned int unused)
+{
+	struct umad_sched *sched = queue->sched;
+
+	lockdep_assert_held(&sched->lock);
+	if (queue->class == UMAD_SCHED_SHORT)
+		sched->short_ns -= (segs - unused) * sched->seg_ns;
+	take_back(sched, 0, unused);
+	give_turns(sched);
+}
+
+/**
+ * umad_sched_queue_end_try() - what umad_sched_queue_try() has allowed was sent, or will not be
+ * @queue: of the file
+ * @segs: what it has returned
+ * @unused: of them, how many were not sent; umad_sched_put() follows for each of the others
+ *
+ * Context: process; does not sleep.
+ */
+void umad_sched_queue_end_try(struct umad_sched_queue *queue, unsigned int segs,
+			      unsigned int unused)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->sched->lock, flags);
+	end_turn(queue, segs, unused);
+	spin_unlock_irqrestore(&queue->sched->lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_end_try);
+
+/**
+ * umad_sched_queue_wait() - wait for a turn, if the file does not
+ * @queue: of the file
+ *
+ * Context: process, &umad_file.lock held.
+ */
+void umad_sched_queue_wait(struct umad_sched_queue *queue)
+{
+	struct umad_sched *sched = queue->sched;
+	unsigned long flags;
+
+	if (queue->has_turn)
+		return;
+	queue->has_turn = true;
+	spin_lock_irqsave(&sched->lock, flags);
+	umad_turn_wait(&queue->turn);
+	give_turns(sched);
+	spin_unlock_irqrestore(&sched->lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_wait);
+
+/**
+ * umad_sched_queue_end_turn() - the work has sent what it may, or all there is
+ * @queue: of the file; waits for its next turn if something is ready
+ * @unused: segments of the turn that were not sent
+ *
+ * Context: process, &umad_file.lock held.
+ */
+void umad_sched_queue_end_turn(struct umad_sched_queue *queue, unsigned int unused)
+{
+	struct umad_sched *sched = queue->sched;
+	unsigned long flags;
+
+	queue->has_turn = !list_empty(&queue->ready);
+	spin_lock_irqsave(&sched->lock, flags);
+	if (queue->has_turn)
+		umad_turn_wait(&queue->turn);
+	end_turn(queue, queue->grant, unused);
+	spin_unlock_irqrestore(&sched->lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_end_turn);

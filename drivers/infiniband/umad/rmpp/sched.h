@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Schedules the segments of a port's messages. All MADs of a port go through its send
+ * queue in the order in which they were posted, so a few long messages would keep all
+ * others waiting: short ones, single MADs, and those of the kernel. So ib_core has a
+ * limited number of segments of a port at a time, and files take turns (turns.h), each for
+ * some segments, which go round among the messages of the file.
+ *
+ * While others are there, that is single MADs or short messages of another process, a turn
+ * is so short that they can wait for it, and a pause of twice as long
+ * follows. Short messages do not wait for that, as long as all of them together take at
+ * most three quarters of the time.
+ */
+#ifndef UMAD_RMPP_SCHED_H
+#define UMAD_RMPP_SCHED_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+#include "turns.h"
+
+/* A short message has so many segments at most. */
+#define UMAD_SCHED_SHORT_SEGS	32
+
+/**
+ * enum umad_sched_class - which messages
+ * @UMAD_SCHED_SHORT: of at most UMAD_SCHED_SHORT_SEGS segments
+ * @UMAD_SCHED_LONG: the others
+ * @UMAD_SCHED_CLASSES: number of classes
+ */
+enum umad_sched_class {
+	UMAD_SCHED_SHORT,
+	UMAD_SCHED_LONG,
+	UMAD_SCHED_CLASSES,
+};
+
+/**
+ * struct umad_sched - the segments of a port
+ * @lock: protects the rest but @others_at; taken inside &umad_file.lock, and by a timer
+ * @root: of each class, the files that wait for a turn
+ * @granted: segments that are in ib_core, or may be handed to it
+ * @others_at: when others were last there, in jiffies; no lock
+ * @long_process: whose turn the last one of UMAD_SCHED_LONG was; compared, not followed
+ * @long_at: when that was, in jiffies
+ * @busy_since: when @granted became more than 0
+ * @busy_segs: segments that have left since
+ * @seg_ns: what one takes, from when it is granted until it has left
+ * @next: the pause after a turn ends then
+ * @short_ns: time that short messages may take without waiting for a pause, as of
+ *	@short_at
+ * @short_at: when that was
+ * @timer: gives the turns that wait for @next
+ */
+struct umad_sched {
+	spinlock_t lock; /* protects the rest but others_at */
+	struct umad_turn root[UMAD_SCHED_CLASSES];
+	unsigned int granted;
+	unsigned long others_at;
+	const struct umad_turn *long_process;
+	unsigned long long_at;
+	ktime_t busy_since;
+	unsigned int busy_segs;
+	s64 seg_ns;
+	ktime_t next;
+	s64 short_ns;
+	ktime_t short_at;
+	struct hrtimer timer;
+};
+
+/**
+ * struct umad_sched_queue - what a file has to send of one class
+ * @sched: of its port, constant
+ * @class: of the segments, constant
+ * @turn: among the files of its process; protected by &umad_sched.lock
+ * @ready: messages with a segment to be sent, &umad_xfer_tx.ready_node; protected by
+ *	&umad_file.lock
+ * @has_turn: @turn waits, or @work is queued or running; protected by &umad_file.lock
+ * @grant: segments that @work may send; written before it is queued
+ * @work: sends them
+ */
+struct umad_sched_queue {
+	struct umad_sched *sched;
+	enum umad_sched_class class;
+	struct umad_turn turn;
+	struct list_head ready;
+	bool has_turn;
+	unsigned int grant;
+	struct work_struct work;
+};
+
+void umad_sched_init(struct umad_sched *sched);
+void umad_sched_destroy(struct umad_sched *sched);
+void umad_sched_note_others(struct umad_sched *sched);
+void umad_sched_put(struct umad_sched *sched);
+void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sched,
+			   enum umad_sched_class class, struct umad_turn *process,
+			   work_func_t send);
+void umad_sched_queue_destroy(struct umad_sched_queue *queue);
+unsigned int umad_sched_queue_try(struct umad_sched_queue *queue);
+void umad_sched_queue_end_try(struct umad_sched_queue *queue, unsigned int segs,
+			      unsigned int unused);
+void umad_sched_queue_wait(struct umad_sched_queue *queue);
+void umad_sched_queue_end_turn(struct umad_sched_queue *queue, unsigned int unused);
+
+#endif /* UMAD_RMPP_SCHED_H */
