@@ -313,6 +313,7 @@ static struct umad_port *make_port(struct kunit *test)
 	spin_lock_init(&port->users_lock);
 	port->users = RB_ROOT;
 	umad_pace_init(&port->pace);
+	umad_sched_init(&port->sched);
 	ratelimit_state_init(&port->refusals, DEFAULT_RATELIMIT_INTERVAL, 1);
 	return port;
 }

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The schedule of a port's segments: how many at a time, whose, and when. */
+#include "rmpp/sched.h"
+
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/spinlock.h>
+#include "rmpp/tx.h"
+
+/* As in sched.c. */
+#define GRANTED_MAX	64
+#define TURN_SEGS	16
+#define SOON_MS		2000	/* for what has to happen */
+#define WHILE_MS	50	/* for what must not */
+
+struct sched_file {
+	struct umad_sched_queue queue;
+	struct list_head message;	/* ready, if it is to be sent */
+	spinlock_t lock;	/* as that of a file */
+	unsigned int sent, turns;
+};
+
+struct sched_env {
+	struct umad_sched sched;
+	struct umad_turn process[2];
+	struct umad_turn short_process;
+	struct sched_file long_file[3];	/* the first two are of process 0 */
+	struct sched_file short_file;
+};
+
+/* It sends all that it may, and has more, as long as it has a message. */
+static void send_all(struct work_struct *work)
+{
+	struct sched_file *file = container_of(work, struct sched_file, queue.work);
+
+	spin_lock(&file->lock);
+	if (list_empty(&file->queue.ready)) {
+		umad_sched_queue_end_turn(&file->queue, file->queue.grant);
+	} else {
+		file->sent += file->queue.grant;
+		file->turns++;
+		umad_sched_queue_end_turn(&file->queue, 0);
+	}
+	spin_unlock(&file->lock);
+}
+
+static void file_init(struct sched_env *env, struct sched_file *file,
+		      enum umad_sched_class class, struct umad_turn *process)
+{
+	spin_lock_init(&file->lock);
+	INIT_LIST_HEAD(&file->message);
+	umad_sched_queue_init(&file->queue, &env->sched, class, process, send_all);
+}
+
+static int sched_env_init(struct kunit *test)
+{
+	struct sched_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	unsigned int i;
+
+	if (!env)
+		return -ENOMEM;
+	test->priv = env;
+	umad_sched_init(&env->sched);
+	for (i = 0; i < ARRAY_SIZE(env->process); i++)
+		umad_turn_init(&env->process[i], &env->sched.root[UMAD_SCHED_LONG]);
+	umad_turn_init(&env->short_process, &env->sched.root[UMAD_SCHED_SHORT]);
+	for (i = 0; i < ARRAY_SIZE(env->long_file); i++)
+		file_init(env, &env->long_file[i], UMAD_SCHED_LONG, &env->process[i / 2]);
+	file_init(env, &env->short_file, UMAD_SCHED_SHORT, &env->short_process);
+	return 0;
+}
+
+static void want(struct sched_file *file)
+{
+	spin_lock(&file->lock);
+	if (list_empty(&file->message))
+		list_add_tail(&file->message, &file->queue.ready);
+	umad_sched_queue_wait(&file->queue);
+	spin_unlock(&file->lock);
+}
+
+static void want_no_more(struct sched_file *file)
+{
+	spin_lock(&file->lock);
+	list_del_init(&file->message);
+	spin_unlock(&file->lock);
+}
+
+static void left(struct sched_env *env, unsigned int n)
+{
+	while (n--)
+		umad_sched_put(&env->sched);
+}
+
+static void sched_env_exit(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	unsigned int i;
+
+	if (!env)
+		return;
+	for (i = 0; i < ARRAY_SIZE(env->long_file); i++)
+		want_no_more(&env->long_file[i]);
+	want_no_more(&env->short_file);
+	for (i = 0; i < ARRAY_SIZE(env->long_file); i++)
+		umad_sched_queue_destroy(&env->long_file[i].queue);
+	umad_sched_queue_destroy(&env->short_file.queue);
+	left(env, env->sched.granted);
+	umad_sched_destroy(&env->sched);
+}
+
+static bool has_sent(struct sched_file *file, unsigned int segs)
+{
+	unsigned int ms;
+
+	for (ms = 0; ms < SOON_MS && READ_ONCE(file->sent) < segs; ms += 2)
+		msleep(2);
+	msleep(WHILE_MS);
+	return READ_ONCE(file->sent) == segs;
+}
+
+/* Half of the send queue of ib_core, and a turn more when that much has left. */
+static void sched_is_bounded(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+
+	want(file);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_MAX));
+	KUNIT_EXPECT_EQ(test, file->turns, GRANTED_MAX / TURN_SEGS);
+	left(env, TURN_SEGS - 1);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_MAX));
+	left(env, 1);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_MAX + TURN_SEGS));
+	want_no_more(file);
+	left(env, GRANTED_MAX);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_MAX + TURN_SEGS));
+	KUNIT_EXPECT_EQ(test, env->sched.granted, 0);
+}
+
+/* One process has two files, and not two turns for one of the other's. */
+static void sched_processes_take_turns(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = env->long_file;
+	unsigned int i;
+
+	want(&file[0]);
+	KUNIT_EXPECT_TRUE(test, has_sent(&file[0], GRANTED_MAX));
+	want(&file[1]);
+	want(&file[2]);
+	for (i = 0; i < 20; i++) {
+		left(env, TURN_SEGS);
+		msleep(4);
+	}
+	msleep(WHILE_MS);
+	KUNIT_EXPECT_EQ(test, file[0].turns + file[1].turns, 4 + 10);
+	KUNIT_EXPECT_EQ(test, file[2].turns, 10);
+	KUNIT_EXPECT_GE(test, file[1].turns, 4);
+}
+
+/* Nobody waits: a message begins without a thread of its own. */
+static void sched_try_is_no_way_past_others(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct umad_sched_queue *queue = &env->long_file[2].queue;
+	unsigned int segs = umad_sched_queue_try(queue);
+
+	KUNIT_EXPECT_EQ(test, segs, TURN_SEGS);
+	umad_sched_queue_end_try(queue, segs, segs - 1);
+	KUNIT_EXPECT_EQ(test, env->sched.granted, 1);
+	left(env, 1);
+	want(&env->long_file[0]);
+	KUNIT_EXPECT_TRUE(test, has_sent(&env->long_file[0], GRANTED_MAX));
+	KUNIT_EXPECT_EQ(test, umad_sched_queue_try(queue), 0);
+	/* As it was full; and now as the other waits. */
+	env->sched.granted -= TURN_SEGS;
+	KUNIT_EXPECT_EQ(test, umad_sched_queue_try(queue), 0);
+	env->sched.granted += TURN_SEGS;
+}
+
+/* A turn beside others is the only one, and shorter the slower segments are. */
+static void sched_turns_are_short_beside_others(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+
+	umad_sched_note_others(&env->sched);
+	env->sched.seg_ns = 25 * NSEC_PER_USEC;
+	want(file);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, 4));
+	umad_sched_note_others(&env->sched);
+	left(env, 3);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, 4));
+}
+
+/* The time that a turn has taken decides on the pause after it. */
+static void sched_pauses_beside_others(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+	ktime_t now;
+
+	umad_sched_note_others(&env->sched);
+	env->sched.seg_ns = 20 * NSEC_PER_MSEC;
+	want(file);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, 1));
+	/* It took longer than the longest pause is. */
+	umad_sched_note_others(&env->sched);
+	now = ktime_get();
+	left(env, 1);
+	KUNIT_EXPECT_LE(test, NSEC_PER_MSEC, ktime_to_ns(ktime_sub(env->sched.next, now)));
+	KUNIT_EXPECT_GE(test, 2 * NSEC_PER_MSEC + ktime_to_ns(ktime_sub(ktime_get(), now)),
+			ktime_to_ns(ktime_sub(env->sched.next, now)));
+	/* By the timer. */
+	KUNIT_EXPECT_TRUE(test, has_sent(file, 2));
+}
+
+/* Without others there is none. */
+static void sched_does_not_pause_alone(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+
+	env->sched.next = ktime_add_ms(ktime_get(), 10 * SOON_MS);
+	want(file);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_MAX));
+}
+
+static void sched_short_messages_do_not_pause(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	ktime_t end = ktime_add_ms(ktime_get(), 10 * SOON_MS);
+
+	umad_sched_note_others(&env->sched);
+	env->sched.next = end;
+	want(&env->long_file[0]);
+	want(&env->short_file);
+	msleep(2);
+	KUNIT_EXPECT_EQ(test, 0, env->long_file[0].sent);
+	want_no_more(&env->short_file);
+	KUNIT_EXPECT_LE(test, UMAD_SCHED_SHORT_SEGS, env->short_file.sent);
+}
+
+/* Unless they take more than three quarters of the time. */
+static void sched_short_messages_have_a_share(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->short_file;
+	unsigned int i;
+
+	env->sched.next = ktime_add_ms(ktime_get(), 10 * SOON_MS);
+	env->sched.seg_ns = NSEC_PER_MSEC;
+	umad_sched_note_others(&env->sched);
+	want(file);
+	/* Their first turn has used up the 4 ms that they had, and 28 ms more. */
+	for (i = 0; i < 10; i++) {
+		msleep(2);
+		umad_sched_note_others(&env->sched);
+		env->sched.next = ktime_add_ms(ktime_get(), 10 * SOON_MS);
+		env->sched.seg_ns = NSEC_PER_MSEC;
+	}
+	KUNIT_EXPECT_EQ(test, UMAD_SCHED_SHORT_SEGS, file->sent);
+	KUNIT_EXPECT_GE(test, 0, env->sched.short_ns);
+}
+
+/* Those of another process count as others, those of the same do not. */
+static void sched_short_messages_are_others(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct umad_sched_queue *queue = &env->short_file.queue;
+	unsigned long never = jiffies - HZ;
+	unsigned int segs;
+
+	env->sched.others_at = never;
+	segs = umad_sched_queue_try(queue);
+	umad_sched_queue_end_try(queue, segs, segs);
+	KUNIT_EXPECT_EQ(test, env->sched.others_at, never);
+	segs = umad_sched_queue_try(&env->long_file[0].queue);
+	umad_sched_queue_end_try(&env->long_file[0].queue, segs, segs);
+	segs = umad_sched_queue_try(queue);
+	umad_sched_queue_end_try(queue, segs, segs);
+	KUNIT_EXPECT_NE(test, env->sched.others_at, never);
+}
+
+/* A file that is closed while its work is queued gives back what that may send. */
+static void sched_grant_of_a_closed_file(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[1];
+
+	want(file);
+	want_no_more(file);
+	umad_sched_queue_destroy(&file->queue);
+	KUNIT_EXPECT_EQ(test, env->sched.granted, file->sent);
+}
+
+/* Times without a turn are no silence of the receiver's. */
+static void tx_held_puts_off_timeouts(struct kunit *test)
+{
+	const struct rmpp_packet ack = {
+		.version = IB_MGMT_RMPP_VERSION, .type = IB_MGMT_RMPP_TYPE_ACK,
+		.seg = 1, .len = 64,
+	};
+	u64 begin = NSEC_PER_SEC, held = 60ULL * NSEC_PER_SEC;
+	struct rmpp_tx tx;
+
+	rmpp_tx_init(&tx, 100, 1, 1000, 0, begin);
+	KUNIT_EXPECT_TRUE(test, rmpp_tx_may_send(&tx));
+	KUNIT_EXPECT_EQ(test, 1, rmpp_tx_next(&tx, begin));
+	KUNIT_EXPECT_FALSE(test, rmpp_tx_may_send(&tx));
+	rmpp_tx_sent(&tx, begin);
+	rmpp_tx_receive(&tx, &ack, begin);
+	KUNIT_EXPECT_TRUE(test, rmpp_tx_may_send(&tx));
+	rmpp_tx_held(&tx, begin, begin + held);
+	KUNIT_EXPECT_LT(test, begin + held, rmpp_tx_deadline(&tx));
+	rmpp_tx_timer(&tx, begin + held);
+	KUNIT_EXPECT_EQ(test, (int)RMPP_TX_SENDING, (int)tx.state);
+	KUNIT_EXPECT_FALSE(test, tx.send_probe);
+	KUNIT_EXPECT_EQ(test, 2, rmpp_tx_next(&tx, begin + held));
+}
+
+static struct kunit_case sched_cases[] = {
+	KUNIT_CASE(sched_is_bounded),
+	KUNIT_CASE(sched_processes_take_turns),
+	KUNIT_CASE(sched_try_is_no_way_past_others),
+	KUNIT_CASE(sched_turns_are_short_beside_others),
+	KUNIT_CASE(sched_pauses_beside_others),
+	KUNIT_CASE(sched_does_not_pause_alone),
+	KUNIT_CASE(sched_short_messages_do_not_pause),
+	KUNIT_CASE(sched_short_messages_have_a_share),
+	KUNIT_CASE(sched_short_messages_are_others),
+	KUNIT_CASE(sched_grant_of_a_closed_file),
+	KUNIT_CASE(tx_held_puts_off_timeouts),
+	{}
+};
+
+static struct kunit_suite sched_suite = {
+	.name = "umad_sched",
+	.init = sched_env_init,
+	.exit = sched_env_exit,
+	.test_cases = sched_cases,
+};
+
+kunit_test_suite(sched_suite);
