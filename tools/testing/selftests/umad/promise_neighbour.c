@@ -134,7 +134,6 @@ FIXTURE_VARIANT_ADD(beside, polls) {
 
 FIXTURE_VARIANT_ADD(beside, bulk) {
 	.name = "bulk", .noise = noise_bulk,
-	.known = "all segments of a message go before others: see promises.rst",
 };
 
 FIXTURE_VARIANT_ADD(beside, windows_of_files) {
