@@ -48,6 +48,7 @@ make_root()
 {
 	mmdebstrap --variant=apt --include="$packages" \
 		--aptopt='APT::Install-Recommends "false"' \
+		--dpkgopt=force-unsafe-io \
 		"$suite" "$1" http://deb.debian.org/debian
 	[ -z "$backports" ] || add_backports "$1"
 	chroot "$1" apt-get clean
