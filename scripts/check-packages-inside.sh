@@ -78,9 +78,10 @@ only_sources()
 
 user_space()
 {
-	find /lib/udev /usr/lib/udev /etc/udev /etc/modules-load.d /etc/rdma \
-		/etc/modprobe.d /usr/lib/modules-load.d -type f -exec sha256sum {} + |
-		sort
+	for directory in /usr/lib/udev /etc/udev /etc/modules-load.d /etc/rdma \
+		/etc/modprobe.d /usr/lib/modules-load.d /usr/lib/modprobe.d; do
+		[ ! -d "$directory" ] || find "$directory" -type f -exec sha256sum {} +
+	done | sort
 }
 
 same_user_space()
@@ -98,23 +99,29 @@ initramfs()
 	rm "/boot/initrd.img-$1"
 }
 
+# DKMS 3.0 lets readelf warn of modules that have no comment.
 one_version()
 {
-	dkms status -m ib-umad | grep -v "/$1" || :
+	dkms status -m ib-umad 2>/dev/null >/tmp/status
+	grep -q "/$1" /tmp/status || echo "DKMS does not have $1"
+	grep -v "/$1" /tmp/status || :
 }
 
+# Of ours: the kernel's headers have umad in the names of theirs.
 is_gone()
 {
-	find /var/lib/dkms /usr/src /lib/modules/*/updates -name '*umad*' \
-		2>/dev/null || :
+	find /var/lib/dkms /usr/src /lib/modules/*/updates -path '/usr/src/linux-*' -prune \
+		-o -name '*umad*' -print 2>/dev/null || :
 }
 
-# fake RELEASE: a kernel with an in-tree ib_umad and the headers of the first one.
+# fake RELEASE: a kernel with an in-tree ib_umad and the headers of the first one. The
+# modules are as they were before DKMS, which from 3.2 on moves the in-tree file away.
 fake()
 {
 	mkdir -p "/lib/modules/$1"
-	(cd "/lib/modules/$first" && cp -r --parents kernel/drivers/infiniband/core \
-		modules.order modules.builtin modules.builtin.modinfo "../$1")
+	(cd /tmp/before && cp -r --parents kernel/drivers/infiniband/core "/lib/modules/$1")
+	(cd "/lib/modules/$first" && cp modules.order modules.builtin \
+		modules.builtin.modinfo "../$1")
 	ln -s "$(readlink -f "/lib/modules/$first/build")" "/lib/modules/$1/build"
 	depmod "$1"
 }
@@ -138,6 +145,8 @@ hwsim()
 }
 
 user_space >/tmp/user-space
+mkdir /tmp/before
+(cd "/lib/modules/$first" && cp -r --parents kernel/drivers/infiniband/core /tmp/before)
 check "in-tree before" in_tree "$first" "$second" || :
 check "install" quietly dpkg -i ib-umad-dkms_"$version"-*.deb || :
 check "ours for both kernels" ours "$version" "$first" "$second" || :
