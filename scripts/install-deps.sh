@@ -15,7 +15,10 @@ dkms="$build dkms rsync"
 deb='debhelper dh-dkms dpkg-dev lintian rsync xz-utils'
 rpm='rpm rpmlint rsync xz-utils'
 packages="$deb e2fsprogs mmdebstrap ovmf qemu-system-x86 sbsigntool"
-demo="$build linux-headers-amd64 busybox-static dash ibverbs-providers ibverbs-utils
+# The kernel of a guest is this Debian's, or comes with its headers. Both are of gcc 12.
+headers=linux-headers-amd64
+[ "$("$here/demo-kernel.sh")" = stock-6.1 ] || headers="gcc-12 zstd"
+demo="$build $headers busybox-static dash ibverbs-providers ibverbs-utils
 	infiniband-diags iproute2 kmod libibumad-dev python3 qemu-system-x86
 	rdma-core rsync"
 docs='graphviz linux-source-6.1 perl python3-sphinx xz-utils'

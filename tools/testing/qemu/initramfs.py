@@ -6,6 +6,7 @@ with their shared libraries, kernel modules with the modules.dep they need,
 and whatever files a job adds.
 """
 
+import glob
 import lzma
 import os
 import re
@@ -19,9 +20,9 @@ from pathlib import Path
 PROGRAMS = """ip tc rdma ibstat ibping ibaddr sminfo smpquery perfquery saquery
 ibv_devinfo ibv_devices ibsysstat mcm_rereg_test strace""".split()
 
-# Libraries opened by name at run time, and what tells them to.
+# Libraries opened by name at run time, and what tells them to: patterns.
 EXTRA_FILES = """/etc/libibverbs.d/rxe.driver
-/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so
+/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav*.so
 /usr/lib/x86_64-linux-gnu/libnss_files.so.2
 /usr/lib/x86_64-linux-gnu/libgcc_s.so.1""".split()
 
@@ -140,7 +141,7 @@ def add_programs(tree, more=(), profile_dir=None):
     tree.copy(shutil.which("dash", path=path), "usr/bin/sh")
     found = [shutil.which(p, path=path) for p in [*PROGRAMS, *more, "dash"]]
     found = [f for f in found if f]
-    found += [f for f in EXTRA_FILES if os.path.exists(f)]
+    found += [f for pattern in EXTRA_FILES for f in sorted(glob.glob(pattern))]
     for host in found:
         tree.copy(host)
     for host in libraries(found):

@@ -310,10 +310,10 @@ class Transcript:
                 print(line, flush=True)
 
 
-def show(name, soak):
+def show(name, kernels, soak):
     """Run one plan and show its output rather than its results."""
     good = True
-    for plan in plans.load(name):
+    for plan in [p for kernel in kernels or [None] for p in plans.load(name, kernel)]:
         if soak:
             plan.soak(soak)
         outcome = asyncio.run(run_plan(plan, Parts(), Transcript()))
@@ -387,7 +387,7 @@ def main():
     if args.cmd:
         return 0 if adhoc(args) else 1
     if args.show:
-        return 0 if show(args.show, args.soak) else 1
+        return 0 if show(args.show, args.kernel, args.soak) else 1
     names = plans.all_names() if args.plans in ([], ["all"]) else args.plans
     try:
         todo = [p for kernel in args.kernel or [None] for name in names
