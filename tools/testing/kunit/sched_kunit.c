@@ -113,8 +113,8 @@ static bool has_sent(struct sched_file *file, unsigned int segs)
 {
 	unsigned int ms;
 
-	for (ms = 0; ms < SOON_MS && READ_ONCE(file->sent) < segs; ms += 2)
-		msleep(2);
+	for (ms = 0; ms < SOON_MS && READ_ONCE(file->sent) < segs; ms += 20)
+		msleep(20);
 	msleep(WHILE_MS);
 	return READ_ONCE(file->sent) == segs;
 }
@@ -151,7 +151,7 @@ static void sched_processes_take_turns(struct kunit *test)
 	want(&file[2]);
 	for (i = 0; i < 20; i++) {
 		left(env, TURN_SEGS);
-		msleep(4);
+		msleep(20);
 	}
 	msleep(WHILE_MS);
 	KUNIT_EXPECT_EQ(test, file[0].turns + file[1].turns, 4 + 10);
@@ -236,7 +236,7 @@ static void sched_short_messages_do_not_pause(struct kunit *test)
 	env->sched.next = end;
 	want(&env->long_file[0]);
 	want(&env->short_file);
-	msleep(2);
+	msleep(20);
 	KUNIT_EXPECT_EQ(test, 0, env->long_file[0].sent);
 	want_no_more(&env->short_file);
 	KUNIT_EXPECT_LE(test, UMAD_SCHED_SHORT_SEGS, env->short_file.sent);
@@ -254,8 +254,8 @@ static void sched_short_messages_have_a_share(struct kunit *test)
 	umad_sched_note_others(&env->sched);
 	want(file);
 	/* Their first turn has used up the 4 ms that they had, and 28 ms more. */
-	for (i = 0; i < 10; i++) {
-		msleep(2);
+	for (i = 0; i < 3; i++) {
+		msleep(20);
 		umad_sched_note_others(&env->sched);
 		env->sched.next = ktime_add_ms(ktime_get(), 10 * SOON_MS);
 		env->sched.seg_ns = NSEC_PER_MSEC;

@@ -61,11 +61,9 @@ static unsigned int turn_segs(struct umad_sched *sched, enum umad_sched_class cl
 		now = ktime_get();
 		if (class == UMAD_SCHED_SHORT && short_may_go(sched, now)) {
 			segs = UMAD_SCHED_SHORT_SEGS;
-		} else if (ktime_before(now, sched->next)) {
-			return 0;
 		} else {
 			segs = turn_segs_beside(sched);
-			max = segs;
+			max = ktime_before(now, sched->next) ? 0 : segs;
 		}
 	}
 	return sched->granted + segs <= max ? segs : 0;

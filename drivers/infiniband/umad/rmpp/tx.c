@@ -9,8 +9,6 @@
 
 /* Attempts wait no longer than in-tree: processes count on 2 s, in ms. */
 #define ATTEMPT_MAX_MS		2000
-/* With a timeout before it, what a receiver remembers for: 10 s. */
-#define WAIT_MAX		(8ULL * NSEC_PER_SEC)
 /*
  * The floor of the measured timeout; timers may be some jiffies late, and a
  * receiver may be busy. RRespTime does not count, peers claim 4 us.
@@ -115,7 +113,7 @@ static u32 send_limit(const struct rmpp_tx *tx)
 static bool may_probe(const struct rmpp_tx *tx, u64 now)
 {
 	if (tx->una == 2 && tx->next > tx->segs)
-		return now - tx->heard_at < WAIT_MAX;
+		return now - tx->heard_at < RMPP_TX_WAIT_MAX;
 	return tx->una > 1;
 }
 
@@ -511,26 +509,6 @@ void rmpp_tx_timer(struct rmpp_tx *tx, u64 now)
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_timer);
 
 /**
- * rmpp_tx_held() - the caller did not send what rmpp_tx_may_send() was true for
- * @tx: the sender
- * @since: when it became true
- * @now: the time
- *
- * Neither is that a silence of the receiver: both timeouts are put off.
- * Context: any.
- */
-void rmpp_tx_held(struct rmpp_tx *tx, u64 since, u64 now)
-{
-	if (now <= since)
-		return;
-	if (now > tx->progress_at)
-		tx->progress_at += now - max(since, tx->progress_at);
-	if (tx->rto_at)
-		tx->rto_at = min(tx->rto_at + (now - since), now + tx->rto);
-}
-EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_held);
-
-/**
  * rmpp_tx_will_resend() - would rmpp_tx_timer() have something sent again?
  * @tx: the sender
  * @now: the time
@@ -545,44 +523,6 @@ bool rmpp_tx_will_resend(const struct rmpp_tx *tx, u64 now)
 	       max(now, tx->progress_at) - tx->progress_at < tx->give_up_after;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_will_resend);
-
-/**
- * rmpp_tx_waited() - the caller kept it from sending again
- * @tx: the sender
- * @since: when rmpp_tx_timer() would have been called
- * @now: the time
- *
- * That is no silence of the receiver, and puts off the give-up timeout; but what comes
- * after a long one the receiver may take for a new message, as it remembers for 10 s
- * only; and one that is silent indeed must not be waited for so many times.
- * rmpp_tx_wait_deadline() says when it has been too long in all.
- * Context: any.
- */
-void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now)
-{
-	u64 from = max(since, tx->progress_at);
-
-	if (now <= from || now - from >= WAIT_MAX - tx->waited)
-		return;
-	tx->progress_at += now - from;
-	tx->waited += now - from;
-}
-EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_waited);
-
-/**
- * rmpp_tx_wait_deadline() - until when the caller may keep it from sending again
- * @tx: the sender
- * @since: when rmpp_tx_timer() would have been called
- *
- * Context: any.
- * Return: the time; rmpp_tx_timer() will give up then.
- */
-u64 rmpp_tx_wait_deadline(const struct rmpp_tx *tx, u64 since)
-{
-	return max(max(since, tx->progress_at) + WAIT_MAX - tx->waited,
-		   tx->progress_at + tx->give_up_after);
-}
-EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_wait_deadline);
 
 /**
  * rmpp_tx_deadline() - when to call rmpp_tx_timer()

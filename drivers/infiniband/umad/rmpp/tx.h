@@ -8,11 +8,14 @@
 #ifndef UMAD_RMPP_TX_H
 #define UMAD_RMPP_TX_H
 
+#include <linux/time64.h>
 #include <linux/types.h>
 #include "rmpp/wire.h"
 
 /* Segments one message may have in the send queue: others want it too. */
 #define RMPP_TX_POSTED_MAX	64
+/* With a timeout before it, what a receiver remembers for: 10 s. */
+#define RMPP_TX_WAIT_MAX	(8ULL * NSEC_PER_SEC)
 
 /**
  * enum rmpp_tx_state - where a sender stands
@@ -135,11 +138,13 @@ void rmpp_tx_sent(struct rmpp_tx *tx, u64 now);
 void rmpp_tx_receive(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 		     u64 now);
 void rmpp_tx_timer(struct rmpp_tx *tx, u64 now);
-void rmpp_tx_held(struct rmpp_tx *tx, u64 since, u64 now);
 bool rmpp_tx_will_resend(const struct rmpp_tx *tx, u64 now);
-void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now);
-u64 rmpp_tx_wait_deadline(const struct rmpp_tx *tx, u64 since);
 u64 rmpp_tx_deadline(const struct rmpp_tx *tx);
 bool rmpp_tx_must_abort(const struct rmpp_tx *tx);
+
+/* tx_wait.c */
+void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now);
+u64 rmpp_tx_wait_deadline(const struct rmpp_tx *tx, u64 since);
+void rmpp_tx_held(struct rmpp_tx *tx, u64 since, u64 now);
 
 #endif /* UMAD_RMPP_TX_H */

@@ -393,36 +393,6 @@ TEST_F(peers, segment_that_could_not_be_posted_is_sent_again)
 	EXPECT_TRUE(rmpp_quiet(self->fd, WHILE));
 }
 
-/* How often an address was asked for since set_fail(). */
-static long addresses_asked(void)
-{
-	const char *calls;
-	char text[64];
-
-	if (umad_read_sysfs("/sys/kernel/debug/ib_hwsim/hwsim32/fail/create_ah", text,
-			    sizeof(text)))
-		return -EIO;
-	calls = strstr(text, "calls=");
-	return calls ? atol(calls + strlen("calls=")) : -EPROTO;
-}
-
-/* That an address does not resolve is found out once for all that wait for it. */
-TEST_F(peers, address_that_fails_is_not_asked_for_by_each_message)
-{
-	uint32_t i;
-
-	ASSERT_EQ(0, umad_write_sysfs("/sys/kernel/debug/ib_hwsim/hwsim32/ah_ms", "1000"));
-	ASSERT_EQ(0, set_fail("create_ah", "all EHOSTUNREACH"));
-	for (i = 0; i < 300; i++)
-		ASSERT_EQ(0, data(self, 0, METHOD_TABLE, i + 1, 1, 10));
-	sleep_ms(4000);
-	TH_LOG("%ld times", addresses_asked());
-	/* Of a file, half of what is free is under way at a time. */
-	EXPECT_LE(1, addresses_asked());
-	EXPECT_GE(200, addresses_asked());
-	ASSERT_EQ(0, set_fail("create_ah", "off"));
-}
-
 /* Of so many that are complete each is kept, to answer its repeated packets. */
 #define LINGERING	1024
 #define LINGER_MS	10000	/* nor longer than this */
