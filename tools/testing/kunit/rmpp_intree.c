@@ -51,6 +51,9 @@ void intree_tx_receive(struct intree_tx *tx, const struct rmpp_packet *packet)
 	}
 	if (packet->len < tx->window_last || packet->seg < tx->acked)
 		return;
+	if (tx->rewind == REWIND_ANY ||
+	    (tx->rewind == REWIND_NEW && packet->seg > tx->acked))
+		tx->sent = packet->seg;
 	if (packet->seg > tx->acked)
 		tx->left = tx->retries;
 	tx->acked = packet->seg;

@@ -8,6 +8,18 @@
 #include "rmpp_packets.h"
 
 /**
+ * enum rewind - when a sender goes back to the segment behind the acknowledged one
+ * @REWIND_TIMEOUT: by its timeout only, as in-tree
+ * @REWIND_NEW: by each ACK of something new: Figure 178 to the letter, illumos
+ * @REWIND_ANY: by each ACK: the IBAL of Windows
+ */
+enum rewind {
+	REWIND_TIMEOUT,
+	REWIND_NEW,
+	REWIND_ANY,
+};
+
+/**
  * struct intree_tx - its sender
  * @state: where it stands
  * @segs: segments of the message
@@ -18,6 +30,7 @@
  * @left: of them, renewed when something is acknowledged
  * @posted: a segment is in the send queue; there is only ever one
  * @wait_until: for an ACK; U64_MAX if it does not wait
+ * @rewind: of others than the in-tree one
  */
 struct intree_tx {
 	enum rmpp_tx_state state;
@@ -29,6 +42,7 @@ struct intree_tx {
 	u32 left;
 	bool posted;
 	u64 wait_until;
+	enum rewind rewind;
 };
 
 /**

@@ -33,6 +33,7 @@ MODULE_PARM_DESC(seed, "run the RMPP transfers with this seed only");
  * @fault: of the pipe
  * @intree_tx: the sender is the model of the in-tree one
  * @intree_rx: the receiver is
+ * @rewind: what the model of the sender does
  * @may_fail: a stated error will do
  * @base_ms: in that time and @seg_us for each segment the sender must end
  * @seg_us: see there
@@ -44,6 +45,7 @@ struct profile {
 	struct pipe_fault fault;
 	bool intree_tx;
 	bool intree_rx;
+	enum rewind rewind;
 	bool may_fail;
 	u32 base_ms;
 	u32 seg_us;
@@ -68,6 +70,7 @@ struct profile {
  * @used: of the time that the sender may take, in percent
  * @stored: what came, by segment; 0: did not yet
  * @posted: segments in the send queue
+ * @sent: segments that were sent
  * @mistake: what is wrong; NULL: nothing so far
  */
 struct pair {
@@ -88,6 +91,7 @@ struct pair {
 	u32 used;
 	u32 *stored;
 	u32 posted;
+	u32 sent;
 	const char *mistake;
 };
 
@@ -151,6 +155,7 @@ static void tx_pump(struct pair *pair)
 	while ((seg = tx_next(pair))) {
 		if (seg > pair->segs)
 			pair->mistake = "sent beyond the message";
+		pair->sent++;
 		if (++pair->posted > RMPP_TX_POSTED_MAX)
 			pair->mistake = "too many in the send queue";
 		packet = data_packet(seg, pair->segs, pair->last_len);
@@ -339,6 +344,7 @@ static void pair_init(struct pair *pair, const struct profile *profile,
 	pair->now = 0;
 	pair->mistake = NULL;
 	pair->posted = 0;
+	pair->sent = 0;
 	pair->rx_started = false;
 	pair->segs = random_size(pair, profile->segs);
 	pair->window = random_size(pair, RMPP_RX_WINDOW_MAX);
@@ -353,6 +359,7 @@ static void pair_init(struct pair *pair, const struct profile *profile,
 	pair->rx_late = roll_late(pair);
 	intree_rx_init(&pair->old_rx);
 	intree_tx_init(&pair->old_tx, pair->segs, RETRIES);
+	pair->old_tx.rewind = profile->rewind;
 	rmpp_tx_init(&pair->tx, pair->segs, 1, 0, RETRIES, pair->now);
 }
 
@@ -375,6 +382,10 @@ static const char *check_resends(const struct pair *pair)
 {
 	const struct pipe *pipe = &pair->pipe;
 
+	/* Our ACKs must not make it send all again and again. */
+	if (pair->profile->rewind && !pair->profile->fault.lost &&
+	    pair->sent > 2 * pair->segs)
+		return "a storm";
 	if (pair->profile->intree_tx || pair->profile->fault.cut)
 		return NULL;
 	if (pair->tx.resent > 4 * (pipe->lost + pipe->late + pipe->twice) + 4)
@@ -479,6 +490,18 @@ static const struct profile profiles[] = {
 	{ "from in-tree, all bad", 400, SEGS_SHORT, ALL_BAD,
 	  .intree_tx = true, .may_fail = true, .base_ms = 40000,
 	  .seg_us = 2000000 },
+	{ "from Figure 178", 300, 2000, { .delay_ms = 20 },
+	  .intree_tx = true, .rewind = REWIND_NEW, .base_ms = 2000,
+	  .seg_us = 50000 },
+	{ "from Figure 178, lost 1 %", 300, 300, { .lost = 100, .delay_ms = 5 },
+	  .intree_tx = true, .rewind = REWIND_NEW, .base_ms = 20000,
+	  .seg_us = 500000 },
+	{ "from IBAL", 300, 2000, { .delay_ms = 20 },
+	  .intree_tx = true, .rewind = REWIND_ANY, .base_ms = 2000,
+	  .seg_us = 50000 },
+	{ "from IBAL, lost 1 %", 300, 300, { .lost = 100, .delay_ms = 5 },
+	  .intree_tx = true, .rewind = REWIND_ANY, .base_ms = 20000,
+	  .seg_us = 500000 },
 };
 
 static void profile_name(const struct profile *profile, char *name)
@@ -495,6 +518,7 @@ static void transfers(struct kunit *test)
 	const char *mistake;
 	u32 i, seed, failed = 0;
 	u32 used = 0, resent = 0, delivered = 0;
+	u64 sent = 0, segs = 0;
 
 	for (i = 0; i < profile->seeds; i++) {
 		/* Seeds of different profiles differ, too. */
@@ -507,13 +531,15 @@ static void transfers(struct kunit *test)
 		if (tx_state(pair) == RMPP_TX_ACKED)
 			delivered++;
 		resent += pair->tx.resent;
+		sent += pair->sent;
+		segs += pair->segs;
 		used = max(used, pair->used);
 		if ((mistake && ++failed == 5) || only_seed)
 			break;
 	}
 	kunit_info(test,
-		   "%s: %u delivered, %u resent, %u %% of the time at most",
-		   profile->name, delivered, resent, used);
+		   "%s: %u delivered, %u resent, %llu sent of %llu, %u %% of the time at most",
+		   profile->name, delivered, resent, sent, segs, used);
 	KUNIT_EXPECT_GT(test, delivered, 0u);
 }
 

@@ -32,7 +32,7 @@
 
 static bool is_recent(unsigned long at)
 {
-	return time_before(jiffies, at + OTHERS_STAY);
+	return time_in_range(jiffies, at, at + OTHERS_STAY);
 }
 
 static unsigned int turn_segs_beside(const struct umad_sched *sched)
@@ -159,7 +159,7 @@ void umad_sched_init(struct umad_sched *sched)
 	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
 		umad_turn_init(&sched->root[class], NULL);
 	sched->granted = 0;
-	sched->others_at = jiffies - OTHERS_STAY;
+	sched->others_at = jiffies - OTHERS_STAY - 1;
 	sched->long_process = NULL;
 	sched->long_at = sched->others_at;
 	sched->busy_segs = 0;
