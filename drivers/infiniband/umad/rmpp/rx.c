@@ -36,6 +36,15 @@
  */
 #define GAP_ACKS		3
 #define GAP_ACK_EVERY		4
+/*
+ * A sender that follows Figure 178 to the letter (illumos) goes back to the segment behind
+ * the acknowledged one at each ACK, that of Windows at each repeated one, too. So what is
+ * on the way comes twice; and with an ACK for each of those, again and again. Others send
+ * no two such segments in turn. Such a sender gets an ACK at the end of its window, and
+ * when it has been silent for so long.
+ */
+#define REWIND_RUN		2
+#define REWIND_SILENCE		(20ULL * NSEC_PER_MSEC)
 
 /**
  * rmpp_rx_init() - begin to receive a message
@@ -111,9 +120,36 @@ static bool has_first(const struct rmpp_packet *packet)
 	return packet->flags & IB_MGMT_RMPP_FLAG_FIRST;
 }
 
+/*
+ * Once more? Who sends packets by an address that is another's must not make us send
+ * that many for each: in all no more repeats than segments.
+ */
+static bool may_repeat_ack(const struct rmpp_rx *rx)
+{
+	return rx->ack_repeats < ACK_REPEATS &&
+	       (rx->solicited || rx->all_ack_repeats < rx->expected - 1);
+}
+
+/* Our answer to it was lost, or the sender asks where we stand; or it goes back. */
+static enum rmpp_rx_verdict receive_again(struct rmpp_rx *rx, u32 seg, u64 now)
+{
+	bool next = rx->again_run && seg == rx->again + 1 && rx->highest < rx->expected;
+
+	rx->dropped++;
+	rx->in_order_run = 0;
+	rx->again = seg;
+	rx->again_run = next ? rx->again_run + 1 : 1;
+	if (rx->again_run >= REWIND_RUN)
+		rx->rewinds = true;
+	if (!rx->rewinds || !may_repeat_ack(rx))
+		return RMPP_RX_ACK;
+	rx->ack_repeat_at = now + REWIND_SILENCE;
+	return RMPP_RX_DROP;
+}
+
 /* The order of the checks is the specification's, Figure 176. */
 static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
-					 const struct rmpp_packet *packet)
+					 const struct rmpp_packet *packet, u64 now)
 {
 	bool first = packet->seg == 1;
 	bool last = packet->flags & IB_MGMT_RMPP_FLAG_LAST;
@@ -123,12 +159,8 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 	if (!packet->seg || has_first(packet) != first)
 		return rx_terminate(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_BAD_SEG);
 
-	/* Our answer to it was lost, or the sender asks where we stand. */
-	if (is_stored(rx, packet->seg)) {
-		rx->dropped++;
-		rx->in_order_run = 0;
-		return RMPP_RX_ACK;
-	}
+	if (is_stored(rx, packet->seg))
+		return receive_again(rx, packet->seg, now);
 	if (packet->seg > rx->window_last) {
 		rx->dropped++;
 		return RMPP_RX_DROP;
@@ -201,7 +233,7 @@ enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
 		return rx_terminate(rx, RMPP_RX_ABORT, IB_MGMT_RMPP_STATUS_UNV);
 	switch (packet->type) {
 	case IB_MGMT_RMPP_TYPE_DATA:
-		return receive_data(rx, packet);
+		return receive_data(rx, packet, now);
 	case IB_MGMT_RMPP_TYPE_ACK:
 		return RMPP_RX_DROP;
 	default:
@@ -224,6 +256,8 @@ static u32 ack_interval(const struct rmpp_rx *rx)
 {
 	u32 often = clamp_t(u32, rx->window / 2, 1, RMPP_RX_ACK_MAX);
 
+	if (rx->rewinds)
+		return U32_MAX;
 	if (rx->in_order_run < RMPP_RX_IN_ORDER_RUN)
 		return often;
 	return clamp_t(u32, rx->window / 4, often, RMPP_RX_ACK_IN_ORDER);
@@ -233,6 +267,8 @@ static u32 ack_interval(const struct rmpp_rx *rx)
 static bool tell_gap(struct rmpp_rx *rx)
 {
 	rx->gap_acks++;
+	if (rx->rewinds)
+		return rx->gap_acks == 1;
 	return rx->gap_acks <= GAP_ACKS || rx->gap_acks % GAP_ACK_EVERY == 0;
 }
 
@@ -257,8 +293,9 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 
 	rx->progress_at = now;
 	rx->ack_repeats = 0;
-	rx->ack_repeat = ACK_REPEAT_FIRST;
-	rx->ack_repeat_at = now + ACK_REPEAT_FIRST;
+	rx->ack_repeat = rx->rewinds ? REWIND_SILENCE : ACK_REPEAT_FIRST;
+	rx->ack_repeat_at = now + rx->ack_repeat;
+	rx->again_run = 0;
 	rx->highest = max(rx->highest, packet->seg);
 	if (packet->flags & IB_MGMT_RMPP_FLAG_LAST) {
 		rx->last = packet->seg;
@@ -327,16 +364,6 @@ static bool is_lone(const struct rmpp_rx *rx)
 static u64 idle_max(const struct rmpp_rx *rx)
 {
 	return is_lone(rx) ? LONE_MAX : IDLE_MAX;
-}
-
-/*
- * Once more? Who sends packets by an address that is another's must not make us send
- * that many for each: in all no more repeats than segments.
- */
-static bool may_repeat_ack(const struct rmpp_rx *rx)
-{
-	return rx->ack_repeats < ACK_REPEATS &&
-	       (rx->solicited || rx->all_ack_repeats < rx->expected - 1);
 }
 
 /**

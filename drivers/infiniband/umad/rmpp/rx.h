@@ -77,6 +77,10 @@ enum rmpp_rx_verdict {
  * @all_ack_repeats: the same, since the message began
  * @solicited: it answers a request of ours: set by the owner when it begins. Else
  *	one segment alone is worth little: anybody can send that
+ * @again: the segment that came twice last
+ * @again_run: how many have come twice in turn, each the one behind that before, with
+ *	nothing new among them and nothing missing
+ * @rewinds: the sender goes back at each ACK, so it is sent as few as can be
  * @dropped: segments that came for nothing: twice, or out of the window
  * @have: by segment modulo its size: stored, from @expected on
  */
@@ -102,6 +106,9 @@ struct rmpp_rx {
 	u32 ack_repeats;
 	u32 all_ack_repeats;
 	bool solicited;
+	u32 again;
+	u32 again_run;
+	bool rewinds;
 	u32 dropped;
 	DECLARE_BITMAP(have, RMPP_RX_WINDOW_MAX);
 };
