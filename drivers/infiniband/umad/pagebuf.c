@@ -24,6 +24,7 @@ struct umad_pagebuf *umad_pagebuf_alloc(gfp_t gfp)
 	if (buf) {
 		buf->gfp = gfp;
 		xa_init(&buf->pages);
+		buf->last = NULL;
 		buf->bytes = 0;
 	}
 	return buf;
@@ -53,9 +54,22 @@ void umad_pagebuf_free(struct umad_pagebuf *buf)
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_free);
 
+/* The page of an index, which it keeps as its private data; NULL if there is none. */
+static struct page *find_page(struct umad_pagebuf *buf, unsigned long index)
+{
+	struct page *page = READ_ONCE(buf->last);
+
+	if (page && page_private(page) == index)
+		return page;
+	page = xa_load(&buf->pages, index);
+	if (page)
+		WRITE_ONCE(buf->last, page);
+	return page;
+}
+
 static struct page *get_page_at(struct umad_pagebuf *buf, unsigned long index)
 {
-	struct page *page = xa_load(&buf->pages, index);
+	struct page *page = find_page(buf, index);
 
 	if (page)
 		return page;
@@ -63,6 +77,7 @@ static struct page *get_page_at(struct umad_pagebuf *buf, unsigned long index)
 	page = alloc_page(buf->gfp | __GFP_ZERO);
 	if (!page)
 		return NULL;
+	set_page_private(page, index);
 	if (xa_err(xa_store(&buf->pages, index, page, buf->gfp))) {
 		__free_page(page);
 		return NULL;
@@ -140,15 +155,14 @@ int umad_pagebuf_write_user(struct umad_pagebuf *buf, const void __user *data,
  * What was never written reads as zero: a sender need not fill its segments.
  * Context: any.
  */
-void umad_pagebuf_read(const struct umad_pagebuf *buf, size_t offset,
+void umad_pagebuf_read(struct umad_pagebuf *buf, size_t offset,
 		       void *data, size_t len)
 {
 	struct page *page;
 	size_t at, n;
 
 	while (len) {
-		page = xa_load((struct xarray *)&buf->pages,
-			       offset / PAGE_SIZE);
+		page = find_page(buf, offset / PAGE_SIZE);
 		at = offset_in_page(offset);
 		n = min_t(size_t, len, PAGE_SIZE - at);
 		if (page)
@@ -173,15 +187,14 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read);
  * Context: process; sleeps, for as long as page faults of user space take.
  * Return: 0 or -EFAULT.
  */
-int umad_pagebuf_read_user(const struct umad_pagebuf *buf, size_t offset,
+int umad_pagebuf_read_user(struct umad_pagebuf *buf, size_t offset,
 			   void __user *data, size_t len)
 {
 	struct page *page;
 	size_t at, n;
 
 	while (len) {
-		page = xa_load((struct xarray *)&buf->pages,
-			       offset / PAGE_SIZE);
+		page = find_page(buf, offset / PAGE_SIZE);
 		at = offset_in_page(offset);
 		n = min_t(size_t, len, PAGE_SIZE - at);
 		if (page ? copy_to_user(data, page_address(page) + at, n) :

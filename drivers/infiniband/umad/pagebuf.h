@@ -11,15 +11,19 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
+struct page;
+
 /**
  * struct umad_pagebuf - bytes in pages
  * @pages: by offset / PAGE_SIZE
+ * @last: the page that was used last, or NULL: mostly the next bytes are there, too
  * @bytes: memory that the pages take
  * @gfp: how more is allocated, constant
  * @free_node: among those that a work is to free
  */
 struct umad_pagebuf {
 	struct xarray pages;
+	struct page *last;
 	size_t bytes;
 	gfp_t gfp;
 	struct llist_node free_node;
@@ -31,9 +35,9 @@ int umad_pagebuf_write(struct umad_pagebuf *buf, size_t offset, const void *data
 		       size_t len);
 int umad_pagebuf_write_user(struct umad_pagebuf *buf, const void __user *data,
 			    size_t len);
-void umad_pagebuf_read(const struct umad_pagebuf *buf, size_t offset,
+void umad_pagebuf_read(struct umad_pagebuf *buf, size_t offset,
 		       void *data, size_t len);
-int umad_pagebuf_read_user(const struct umad_pagebuf *buf, size_t offset,
+int umad_pagebuf_read_user(struct umad_pagebuf *buf, size_t offset,
 			   void __user *data, size_t len);
 
 /* pagebuf_free.c */

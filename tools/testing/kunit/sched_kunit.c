@@ -179,6 +179,23 @@ static void sched_try_is_no_way_past_others(struct kunit *test)
 	env->sched.granted += TURN_SEGS;
 }
 
+/* The next of a message follows at once, unless another file waits or others are there. */
+static void sched_place_is_kept(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	unsigned int segs = umad_sched_queue_try(&env->long_file[0].queue);
+
+	umad_sched_queue_end_try(&env->long_file[0].queue, segs, 0);
+	KUNIT_EXPECT_TRUE(test, umad_sched_keep(&env->sched));
+	KUNIT_EXPECT_EQ(test, env->sched.granted, segs);
+	umad_sched_note_others(&env->sched);
+	KUNIT_EXPECT_FALSE(test, umad_sched_keep(&env->sched));
+	env->sched.others_at = jiffies - HZ;
+	env->sched.granted = GRANTED_MAX;
+	want(&env->long_file[2]);
+	KUNIT_EXPECT_FALSE(test, umad_sched_keep(&env->sched));
+}
+
 /* A turn beside others is the only one, and shorter the slower segments are. */
 static void sched_turns_are_short_beside_others(struct kunit *test)
 {
@@ -324,6 +341,7 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(sched_is_bounded),
 	KUNIT_CASE(sched_processes_take_turns),
 	KUNIT_CASE(sched_try_is_no_way_past_others),
+	KUNIT_CASE(sched_place_is_kept),
 	KUNIT_CASE(sched_turns_are_short_beside_others),
 	KUNIT_CASE(sched_pauses_beside_others),
 	KUNIT_CASE(sched_does_not_pause_alone),

@@ -108,6 +108,12 @@ static void take_back(struct umad_sched *sched, unsigned int left, unsigned int 
 	sched->busy_segs = 0;
 }
 
+static bool is_awaited(const struct umad_sched *sched)
+{
+	return umad_turn_is_awaited(&sched->root[UMAD_SCHED_SHORT]) ||
+	       umad_turn_is_awaited(&sched->root[UMAD_SCHED_LONG]);
+}
+
 static void give_turns_of(struct umad_sched *sched, enum umad_sched_class class)
 {
 	struct umad_turn *root = &sched->root[class];
@@ -124,13 +130,10 @@ static void give_turns_of(struct umad_sched *sched, enum umad_sched_class class)
 
 static void give_turns(struct umad_sched *sched)
 {
-	struct umad_turn *root = sched->root;
-
 	give_turns_of(sched, UMAD_SCHED_SHORT);
 	give_turns_of(sched, UMAD_SCHED_LONG);
 	/* What is granted gives turns when it comes back. */
-	if (!sched->granted && (umad_turn_is_awaited(&root[UMAD_SCHED_SHORT]) ||
-				umad_turn_is_awaited(&root[UMAD_SCHED_LONG])))
+	if (!sched->granted && is_awaited(sched))
 		hrtimer_start(&sched->timer, sched->next, HRTIMER_MODE_ABS);
 }
 
@@ -179,9 +182,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_sched_init);
  */
 void umad_sched_destroy(struct umad_sched *sched)
 {
-	WARN_ON_ONCE(sched->granted ||
-		     umad_turn_is_awaited(&sched->root[UMAD_SCHED_SHORT]) ||
-		     umad_turn_is_awaited(&sched->root[UMAD_SCHED_LONG]));
+	WARN_ON_ONCE(sched->granted || is_awaited(sched));
 	hrtimer_cancel(&sched->timer);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_destroy);
@@ -201,6 +202,28 @@ void umad_sched_note_others(struct umad_sched *sched)
 		WRITE_ONCE(sched->others_at, now);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_note_others);
+
+/**
+ * umad_sched_keep() - a segment has left: may one more of its message follow at once?
+ * @sched: of the port
+ *
+ * Without others, and if no file waits.
+ * Context: process; does not sleep.
+ * Return: true if it may; umad_sched_put() has to follow when that has left, or if there is
+ * none.
+ */
+bool umad_sched_keep(struct umad_sched *sched)
+{
+	unsigned long flags;
+	bool keep;
+
+	spin_lock_irqsave(&sched->lock, flags);
+	keep = !is_recent(READ_ONCE(sched->others_at)) && !is_awaited(sched);
+	sched->busy_segs += keep;
+	spin_unlock_irqrestore(&sched->lock, flags);
+	return keep;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_keep);
 
 /**
  * umad_sched_put() - ib_core has done with a segment, or has not taken it

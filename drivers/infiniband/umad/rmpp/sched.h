@@ -93,6 +93,7 @@ struct umad_sched_queue {
 void umad_sched_init(struct umad_sched *sched);
 void umad_sched_destroy(struct umad_sched *sched);
 void umad_sched_note_others(struct umad_sched *sched);
+bool umad_sched_keep(struct umad_sched *sched);
 void umad_sched_put(struct umad_sched *sched);
 void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sched,
 			   enum umad_sched_class class, struct umad_turn *process,

@@ -17,25 +17,14 @@
 #include "user.h"
 #include "wait_entry.h"
 
-/* A segment has left ib_core, or was not taken: another of the port's may be sent. */
+/* A segment was not taken, or does not say when it leaves: another may be sent. */
 static void segment_left(struct umad_request *req) __must_hold(&req->file->lock)
 {
 	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
 	umad_sched_put(&req->file->port->sched);
 }
 
-static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
-{
-	struct umad_request *req = umad_post_owner(buf);
-	struct umad_file *file = req->file;
-
-	spin_lock(&file->lock);
-	segment_left(req);
-	umad_request_count_failure(req, status);
-	umad_xfer_tx_want(req);
-	spin_unlock(&file->lock);
-	umad_request_free_mad(req, buf);
-}
+static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status);
 
 /* The wait entry does not count as posted in the engine. */
 static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
@@ -233,6 +222,24 @@ static unsigned int segments_post(struct umad_request *req, unsigned int max)
 	tx->posting = false;
 	umad_xfer_tx_want(req);
 	return n;
+}
+
+/* The next of the message takes its place, if no others want it. */
+static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_request *req = umad_post_owner(buf);
+	struct umad_file *file = req->file;
+	struct umad_sched *sched = &file->port->sched;
+
+	spin_lock(&file->lock);
+	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
+	umad_request_count_failure(req, status);
+	if (!umad_sched_keep(sched) || !segments_post(req, 1)) {
+		umad_sched_put(sched);
+		umad_xfer_tx_want(req);
+	}
+	spin_unlock(&file->lock);
+	umad_request_free_mad(req, buf);
 }
 
 /* The message that is the next to send, with a reference, and an active one to its agent. */
