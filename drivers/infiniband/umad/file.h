@@ -8,7 +8,7 @@
  *	umad_rmpp_window.lock	spinlock, process context only
  *	umad_rxq.lock		spinlock, process context only
  *	umad_port.users_lock	spinlock, process context only
- *	umad_sched.lock		spinlock, process context only
+ *	umad_sched.lock		spinlock, a timer takes it, too
  *	umad_pace.lock		spinlock, a timer takes it, too
  * ib_core's handlers take the spinlocks and no mutex. No lock is held
  * across a copy from or to user space, an allocation that may sleep, the

@@ -4,6 +4,7 @@
 
 #include <kunit/test.h>
 #include <linux/delay.h>
+#include <linux/minmax.h>
 #include <linux/spinlock.h>
 #include "rmpp/tx.h"
 
@@ -159,40 +160,21 @@ static void sched_processes_take_turns(struct kunit *test)
 	KUNIT_EXPECT_GE(test, file[1].turns, 4);
 }
 
-/* Nobody waits: a message begins without a thread of its own. */
-static void sched_try_is_no_way_past_others(struct kunit *test)
-{
-	struct sched_env *env = test->priv;
-	struct umad_sched_queue *queue = &env->long_file[2].queue;
-	unsigned int segs = umad_sched_queue_try(queue);
-
-	KUNIT_EXPECT_EQ(test, segs, TURN_SEGS);
-	umad_sched_queue_end_try(queue, segs, segs - 1);
-	KUNIT_EXPECT_EQ(test, env->sched.granted, 1);
-	left(env, 1);
-	want(&env->long_file[0]);
-	KUNIT_EXPECT_TRUE(test, has_sent(&env->long_file[0], GRANTED_MAX));
-	KUNIT_EXPECT_EQ(test, umad_sched_queue_try(queue), 0);
-	/* As it was full; and now as the other waits. */
-	env->sched.granted -= TURN_SEGS;
-	KUNIT_EXPECT_EQ(test, umad_sched_queue_try(queue), 0);
-	env->sched.granted += TURN_SEGS;
-}
-
 /* The next of a message follows at once, unless another file waits or others are there. */
 static void sched_place_is_kept(struct kunit *test)
 {
 	struct sched_env *env = test->priv;
-	unsigned int segs = umad_sched_queue_try(&env->long_file[0].queue);
+	struct sched_file *file = &env->long_file[0];
 
-	umad_sched_queue_end_try(&env->long_file[0].queue, segs, 0);
-	KUNIT_EXPECT_TRUE(test, umad_sched_keep(&env->sched));
-	KUNIT_EXPECT_EQ(test, env->sched.granted, segs);
-	umad_sched_note_others(&env->sched);
+	want(file);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_MAX));
 	KUNIT_EXPECT_FALSE(test, umad_sched_keep(&env->sched));
-	env->sched.others_at = jiffies - HZ;
-	env->sched.granted = GRANTED_MAX;
-	want(&env->long_file[2]);
+	want_no_more(file);
+	left(env, TURN_SEGS);
+	msleep(WHILE_MS);
+	KUNIT_EXPECT_TRUE(test, umad_sched_keep(&env->sched));
+	KUNIT_EXPECT_EQ(test, env->sched.granted, GRANTED_MAX - TURN_SEGS);
+	umad_sched_note_others(&env->sched);
 	KUNIT_EXPECT_FALSE(test, umad_sched_keep(&env->sched));
 }
 
@@ -270,7 +252,7 @@ static void sched_short_messages_have_a_share(struct kunit *test)
 	env->sched.seg_ns = NSEC_PER_MSEC;
 	umad_sched_note_others(&env->sched);
 	want(file);
-	/* Their first turn has used up the 4 ms that they had, and 28 ms more. */
+	/* Their first turn has used up the 4 ms that they had, and another 4 ms. */
 	for (i = 0; i < 3; i++) {
 		msleep(20);
 		umad_sched_note_others(&env->sched);
@@ -278,25 +260,49 @@ static void sched_short_messages_have_a_share(struct kunit *test)
 		env->sched.seg_ns = NSEC_PER_MSEC;
 	}
 	KUNIT_EXPECT_EQ(test, UMAD_SCHED_SHORT_SEGS, file->sent);
-	KUNIT_EXPECT_GE(test, 0, env->sched.short_ns);
 }
 
-/* Those of another process count as others, those of the same do not. */
+/* Then they take turns with long ones; and what they owe has a bound. */
+static void sched_short_messages_leave_turns(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	unsigned int i;
+
+	env->sched.seg_ns = NSEC_PER_MSEC;
+	want(&env->short_file);
+	want(&env->long_file[0]);
+	want(&env->long_file[2]);
+	for (i = 0; i < 100; i++) {
+		left(env, min(env->sched.granted, 32U));
+		env->sched.seg_ns = NSEC_PER_MSEC;
+		usleep_range(100, 200);
+	}
+	KUNIT_EXPECT_GE(test, env->long_file[0].turns + env->long_file[2].turns + 5,
+			env->short_file.turns);
+	KUNIT_EXPECT_GE(test, env->short_file.turns + 5,
+			env->long_file[0].turns + env->long_file[2].turns);
+	KUNIT_EXPECT_LE(test, 10, env->short_file.turns);
+	KUNIT_EXPECT_LE(test, -4 * (s64)NSEC_PER_MSEC, env->sched.short_ns);
+}
+
+/* Those of another process count as others, but only if there are long ones. */
 static void sched_short_messages_are_others(struct kunit *test)
 {
 	struct sched_env *env = test->priv;
-	struct umad_sched_queue *queue = &env->short_file.queue;
 	unsigned long never = jiffies - HZ;
-	unsigned int segs;
 
 	env->sched.others_at = never;
-	segs = umad_sched_queue_try(queue);
-	umad_sched_queue_end_try(queue, segs, segs);
+	want(&env->short_file);
+	msleep(WHILE_MS);
+	want_no_more(&env->short_file);
 	KUNIT_EXPECT_EQ(test, env->sched.others_at, never);
-	segs = umad_sched_queue_try(&env->long_file[0].queue);
-	umad_sched_queue_end_try(&env->long_file[0].queue, segs, segs);
-	segs = umad_sched_queue_try(queue);
-	umad_sched_queue_end_try(queue, segs, segs);
+	left(env, env->sched.granted);
+	msleep(WHILE_MS);
+	want(&env->long_file[0]);
+	msleep(20);
+	want(&env->short_file);
+	left(env, GRANTED_MAX / 2);
+	msleep(20);
 	KUNIT_EXPECT_NE(test, env->sched.others_at, never);
 }
 
@@ -340,13 +346,13 @@ static void tx_held_puts_off_timeouts(struct kunit *test)
 static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(sched_is_bounded),
 	KUNIT_CASE(sched_processes_take_turns),
-	KUNIT_CASE(sched_try_is_no_way_past_others),
 	KUNIT_CASE(sched_place_is_kept),
 	KUNIT_CASE(sched_turns_are_short_beside_others),
 	KUNIT_CASE(sched_pauses_beside_others),
 	KUNIT_CASE(sched_does_not_pause_alone),
 	KUNIT_CASE(sched_short_messages_do_not_pause),
 	KUNIT_CASE(sched_short_messages_have_a_share),
+	KUNIT_CASE(sched_short_messages_leave_turns),
 	KUNIT_CASE(sched_short_messages_are_others),
 	KUNIT_CASE(sched_grant_of_a_closed_file),
 	KUNIT_CASE(tx_held_puts_off_timeouts),

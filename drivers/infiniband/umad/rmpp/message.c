@@ -121,12 +121,14 @@ bool umad_xfer_tx_is_active(const struct umad_request *req)
 /* When its timer is to run next. */
 static u64 next_deadline(const struct umad_request *req)
 {
+	const struct umad_xfer_tx *tx = req->rmpp;
+
 	if (!umad_xfer_tx_is_active(req))
 		return U64_MAX;
 	/* That it may not send yet is no silence of its receiver's. */
-	if (umad_xfer_tx_is_ready(req->rmpp))
-		return req->rmpp->turn_at;
-	return min(rmpp_tx_deadline(&req->rmpp->engine), req->rmpp->turn_at);
+	if (umad_xfer_tx_is_ready(tx) && tx->engine.state == RMPP_TX_SENDING)
+		return tx->turn_at;
+	return min(rmpp_tx_deadline(&tx->engine), tx->turn_at);
 }
 
 /**

@@ -28,6 +28,7 @@ struct umad_request;
  * @ready_node: in &umad_sched_queue.ready while it waits for a turn to send; protected by
  *	&umad_file.lock
  * @ready_since: since when, in ns; protected by &umad_file.lock
+ * @unscheduled: segments in ib_core that had no turn; protected by &umad_file.lock
  * @finished: the end of @engine was seen to; protected by &umad_file.lock
  * @taken: ib_core has taken a segment; set once, by who is @posting
  * @answered: its response has begun; protected by &umad_file.lock
@@ -51,6 +52,7 @@ struct umad_xfer_tx {
 	u32 mad_size;
 	struct list_head ready_node;
 	u64 ready_since;
+	unsigned int unscheduled;
 	bool posting;
 	bool finished;
 	bool taken;

@@ -19,7 +19,7 @@
 /* Others are there for so long after one was seen. */
 #define OTHERS_STAY	(HZ / 20)
 /* A turn beside them takes so long, if a segment does not take longer than half of it. */
-#define TURN_NS		(100 * NSEC_PER_USEC)
+#define TURN_NS		(80 * NSEC_PER_USEC)
 #define TURN_SEGS_MIN	1
 /* The pause after it takes so many times as long, but not more than that. */
 #define PAUSE		2
@@ -27,8 +27,8 @@
 /* What one segment is taken to last at first, and at most. */
 #define SEG_NS_FIRST	(50 * NSEC_PER_USEC)
 #define SEG_NS_MAX	NSEC_PER_MSEC
-/* The time of short messages that can be saved up; three quarters of what passes are. */
-#define SHORT_NS_MAX	(4 * NSEC_PER_MSEC)
+/* The time of short messages that can be saved up, and owed; three quarters of what passes are. */
+#define SHORT_NS_MAX	((s64)4 * NSEC_PER_MSEC)
 
 static bool is_recent(unsigned long at)
 {
@@ -40,47 +40,61 @@ static unsigned int turn_segs_beside(const struct umad_sched *sched)
 	return clamp_t(s64, div64_s64(TURN_NS, sched->seg_ns), TURN_SEGS_MIN, TURN_SEGS);
 }
 
-/* A short message may go now, without waiting for the pause. */
-static bool short_may_go(struct umad_sched *sched, ktime_t now)
+/* Have short messages time left that they need not wait for? */
+static bool short_has_time(struct umad_sched *sched, ktime_t now)
 {
 	s64 passed = ktime_to_ns(ktime_sub(now, sched->short_at));
 
+	lockdep_assert_held(&sched->lock);
 	sched->short_ns = min_t(s64, sched->short_ns + passed / 4 * 3, SHORT_NS_MAX);
 	sched->short_at = now;
 	return sched->short_ns >= sched->seg_ns;
 }
 
-/* Segments of the next turn of a class; 0: it is not given now. */
-static unsigned int turn_segs(struct umad_sched *sched, enum umad_sched_class class)
+/* Which class has the next turn: short messages in their time, else in turn. */
+static enum umad_sched_class next_class(struct umad_sched *sched, ktime_t now)
+{
+	if (!umad_turn_is_awaited(&sched->root[UMAD_SCHED_LONG]))
+		return UMAD_SCHED_SHORT;
+	if (!umad_turn_is_awaited(&sched->root[UMAD_SCHED_SHORT]))
+		return UMAD_SCHED_LONG;
+	if (short_has_time(sched, now) || sched->last_class == UMAD_SCHED_LONG)
+		return UMAD_SCHED_SHORT;
+	return UMAD_SCHED_LONG;
+}
+
+/* Segments of the next turn, of a class; 0: it is not given now. */
+static unsigned int turn_segs(struct umad_sched *sched, enum umad_sched_class class,
+			      ktime_t now)
 {
 	unsigned int segs = TURN_SEGS, max = GRANTED_MAX;
-	ktime_t now;
 
 	lockdep_assert_held(&sched->lock);
-	if (is_recent(READ_ONCE(sched->others_at))) {
-		now = ktime_get();
-		if (class == UMAD_SCHED_SHORT && short_may_go(sched, now)) {
-			segs = UMAD_SCHED_SHORT_SEGS;
-		} else {
-			segs = turn_segs_beside(sched);
-			max = ktime_before(now, sched->next) ? 0 : segs;
-		}
+	if (class == UMAD_SCHED_SHORT && short_has_time(sched, now)) {
+		segs = UMAD_SCHED_SHORT_SEGS;
+	} else if (is_recent(READ_ONCE(sched->others_at))) {
+		segs = turn_segs_beside(sched);
+		max = ktime_before(now, sched->next) ? 0 : segs;
 	}
 	return sched->granted + segs <= max ? segs : 0;
 }
 
 /* A turn of a file begins. */
-static void grant(struct umad_sched_queue *queue, unsigned int segs)
+static void grant(struct umad_sched_queue *queue, unsigned int segs, ktime_t now)
 {
 	struct umad_sched *sched = queue->sched;
 
 	lockdep_assert_held(&sched->lock);
 	if (!sched->granted) {
-		sched->busy_since = ktime_get();
+		sched->busy_since = now;
 		sched->busy_segs = 0;
+		sched->busy_long = false;
 	}
 	sched->granted += segs;
+	sched->turns++;
+	sched->last_class = queue->class;
 	if (queue->class == UMAD_SCHED_LONG) {
+		sched->busy_long = true;
 		sched->long_process = queue->turn.parent;
 		sched->long_at = jiffies;
 	} else if (queue->turn.parent != sched->long_process && is_recent(sched->long_at)) {
@@ -102,9 +116,16 @@ static void take_back(struct umad_sched *sched, unsigned int left, unsigned int 
 		return;
 	now = ktime_get();
 	took = ktime_to_ns(ktime_sub(now, sched->busy_since));
-	sched->next = ktime_add_ns(now, min_t(s64, PAUSE * took, PAUSE_MAX));
+	/* What only short ones have taken does not put off the end of a pause. */
+	if (sched->busy_long)
+		sched->next = ktime_add_ns(now, min_t(s64, PAUSE * took, PAUSE_MAX));
 	took = div_s64(took, sched->busy_segs);
-	sched->seg_ns = clamp_t(s64, (3 * sched->seg_ns + took) / 4, 1, SEG_NS_MAX);
+	/* Mostly it took longer than sending alone does, as the processor did other things. */
+	if (took < sched->seg_ns)
+		took = (sched->seg_ns + took) / 2;
+	else
+		took = (15 * sched->seg_ns + took) / 16;
+	sched->seg_ns = clamp_t(s64, took, 1, SEG_NS_MAX);
 	sched->busy_segs = 0;
 }
 
@@ -114,24 +135,26 @@ static bool is_awaited(const struct umad_sched *sched)
 	       umad_turn_is_awaited(&sched->root[UMAD_SCHED_LONG]);
 }
 
-static void give_turns_of(struct umad_sched *sched, enum umad_sched_class class)
+static void give_turns(struct umad_sched *sched)
 {
-	struct umad_turn *root = &sched->root[class];
 	struct umad_sched_queue *queue;
+	enum umad_sched_class class;
 	unsigned int segs;
+	ktime_t now;
 
-	while (umad_turn_is_awaited(root) && (segs = turn_segs(sched, class))) {
-		queue = container_of(umad_turn_take(root), struct umad_sched_queue, turn);
-		grant(queue, segs);
+	lockdep_assert_held(&sched->lock);
+	while (is_awaited(sched)) {
+		now = ktime_get();
+		class = next_class(sched, now);
+		segs = turn_segs(sched, class, now);
+		if (!segs)
+			break;
+		queue = container_of(umad_turn_take(&sched->root[class]),
+				     struct umad_sched_queue, turn);
+		grant(queue, segs, now);
 		queue->grant = segs;
 		queue_work(umad_timer_wq, &queue->work);
 	}
-}
-
-static void give_turns(struct umad_sched *sched)
-{
-	give_turns_of(sched, UMAD_SCHED_SHORT);
-	give_turns_of(sched, UMAD_SCHED_LONG);
 	/* What is granted gives turns when it comes back. */
 	if (!sched->granted && is_awaited(sched))
 		hrtimer_start(&sched->timer, sched->next, HRTIMER_MODE_ABS);
@@ -162,10 +185,13 @@ void umad_sched_init(struct umad_sched *sched)
 	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
 		umad_turn_init(&sched->root[class], NULL);
 	sched->granted = 0;
+	sched->turns = 0;
 	sched->others_at = jiffies - OTHERS_STAY - 1;
 	sched->long_process = NULL;
+	sched->last_class = UMAD_SCHED_LONG;
 	sched->long_at = sched->others_at;
 	sched->busy_segs = 0;
+	sched->busy_long = false;
 	sched->seg_ns = SEG_NS_FIRST;
 	sched->next = 0;
 	sched->short_ns = SHORT_NS_MAX;
@@ -182,7 +208,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_sched_init);
  */
 void umad_sched_destroy(struct umad_sched *sched)
 {
-	WARN_ON_ONCE(sched->granted || is_awaited(sched));
+	WARN_ON_ONCE(sched->granted || sched->turns || is_awaited(sched));
 	hrtimer_cancel(&sched->timer);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_destroy);
@@ -207,7 +233,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_sched_note_others);
  * umad_sched_keep() - a segment has left: may one more of its message follow at once?
  * @sched: of the port
  *
- * Without others, and if no file waits.
+ * Without others, and if no file waits for a turn or has one.
  * Context: process; does not sleep.
  * Return: true if it may; umad_sched_put() has to follow when that has left, or if there is
  * none.
@@ -218,7 +244,7 @@ bool umad_sched_keep(struct umad_sched *sched)
 	bool keep;
 
 	spin_lock_irqsave(&sched->lock, flags);
-	keep = !is_recent(READ_ONCE(sched->others_at)) && !is_awaited(sched);
+	keep = !is_recent(READ_ONCE(sched->others_at)) && !is_awaited(sched) && !sched->turns;
 	sched->busy_segs += keep;
 	spin_unlock_irqrestore(&sched->lock, flags);
 	return keep;
@@ -267,6 +293,21 @@ void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sc
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_init);
 
+/* What a turn has used; the rest of it may be used by others. */
+static void end_turn(struct umad_sched_queue *queue, unsigned int unused)
+{
+	struct umad_sched *sched = queue->sched;
+
+	lockdep_assert_held(&sched->lock);
+	sched->turns--;
+	if (queue->class == UMAD_SCHED_SHORT)
+		sched->short_ns = max_t(s64, -SHORT_NS_MAX,
+					sched->short_ns -
+					(queue->grant - unused) * sched->seg_ns);
+	take_back(sched, 0, unused);
+	give_turns(sched);
+}
+
 /**
  * umad_sched_queue_destroy() - the work does not run any more
  * @queue: nothing is to be sent, nor will be
@@ -282,65 +323,13 @@ void umad_sched_queue_destroy(struct umad_sched_queue *queue)
 	spin_lock_irqsave(&sched->lock, flags);
 	umad_turn_leave(&queue->turn);
 	spin_unlock_irqrestore(&sched->lock, flags);
-	if (cancel_work_sync(&queue->work))
-		umad_sched_queue_end_try(queue, queue->grant, queue->grant);
+	if (!cancel_work_sync(&queue->work))
+		return;
+	spin_lock_irqsave(&sched->lock, flags);
+	end_turn(queue, queue->grant);
+	spin_unlock_irqrestore(&sched->lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_destroy);
-
-/**
- * umad_sched_queue_try() - may segments be sent at once, without waiting for a turn?
- * @queue: of the file
- *
- * Context: process; does not sleep.
- * Return: how many; umad_sched_queue_end_try() has to follow. 0 if others of the class wait,
- * or too many have not left.
- */
-unsigned int umad_sched_queue_try(struct umad_sched_queue *queue)
-{
-	struct umad_sched *sched = queue->sched;
-	unsigned int segs = 0;
-	unsigned long flags;
-
-	spin_lock_irqsave(&sched->lock, flags);
-	if (!umad_turn_is_awaited(&sched->root[queue->class]))
-		segs = turn_segs(sched, queue->class);
-	if (segs)
-		grant(queue, segs);
-	spin_unlock_irqrestore(&sched->lock, flags);
-	return segs;
-}
-EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_try);
-
-/* What a turn has used; the rest of it may be used by others. */
-static void end_turn(struct umad_sched_queue *queue, unsigned int segs, unsigned int unused)
-{
-	struct umad_sched *sched = queue->sched;
-
-	lockdep_assert_held(&sched->lock);
-	if (queue->class == UMAD_SCHED_SHORT)
-		sched->short_ns -= (segs - unused) * sched->seg_ns;
-	take_back(sched, 0, unused);
-	give_turns(sched);
-}
-
-/**
- * umad_sched_queue_end_try() - what umad_sched_queue_try() has allowed was sent, or will not be
- * @queue: of the file
- * @segs: what it has returned
- * @unused: of them, how many were not sent; umad_sched_put() follows for each of the others
- *
- * Context: process; does not sleep.
- */
-void umad_sched_queue_end_try(struct umad_sched_queue *queue, unsigned int segs,
-			      unsigned int unused)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->sched->lock, flags);
-	end_turn(queue, segs, unused);
-	spin_unlock_irqrestore(&queue->sched->lock, flags);
-}
-EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_end_try);
 
 /**
  * umad_sched_queue_wait() - wait for a turn, if the file does not
@@ -379,7 +368,7 @@ void umad_sched_queue_end_turn(struct umad_sched_queue *queue, unsigned int unus
 	spin_lock_irqsave(&sched->lock, flags);
 	if (queue->has_turn)
 		umad_turn_wait(&queue->turn);
-	end_turn(queue, queue->grant, unused);
+	end_turn(queue, unused);
 	spin_unlock_irqrestore(&sched->lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_end_turn);

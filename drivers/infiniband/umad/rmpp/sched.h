@@ -8,8 +8,8 @@
  *
  * While others are there, that is single MADs or short messages of another process, a turn
  * is so short that they can wait for it, and a pause of twice as long
- * follows. Short messages do not wait for that, as long as all of them together take at
- * most three quarters of the time.
+ * follows. Short messages come first and do not wait for that, as long as all of them together take
+ * at most three quarters of the time; then they take turns with long ones.
  */
 #ifndef UMAD_RMPP_SCHED_H
 #define UMAD_RMPP_SCHED_H
@@ -41,11 +41,14 @@ enum umad_sched_class {
  * @lock: protects the rest but @others_at; taken inside &umad_file.lock, and by a timer
  * @root: of each class, the files that wait for a turn
  * @granted: segments that are in ib_core, or may be handed to it
+ * @turns: turns that have been given and have not ended
  * @others_at: when others were last there, in jiffies; no lock
  * @long_process: whose turn the last one of UMAD_SCHED_LONG was; compared, not followed
  * @long_at: when that was, in jiffies
  * @busy_since: when @granted became more than 0
  * @busy_segs: segments that have left since
+ * @busy_long: a turn of long messages was given since
+ * @last_class: of the last turn
  * @seg_ns: what one takes, from when it is granted until it has left
  * @next: the pause after a turn ends then
  * @short_ns: time that short messages may take without waiting for a pause, as of
@@ -57,11 +60,14 @@ struct umad_sched {
 	spinlock_t lock; /* protects the rest but others_at */
 	struct umad_turn root[UMAD_SCHED_CLASSES];
 	unsigned int granted;
+	unsigned int turns;
 	unsigned long others_at;
 	const struct umad_turn *long_process;
 	unsigned long long_at;
 	ktime_t busy_since;
 	unsigned int busy_segs;
+	bool busy_long;
+	enum umad_sched_class last_class;
 	s64 seg_ns;
 	ktime_t next;
 	s64 short_ns;
@@ -99,9 +105,6 @@ void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sc
 			   enum umad_sched_class class, struct umad_turn *process,
 			   work_func_t send);
 void umad_sched_queue_destroy(struct umad_sched_queue *queue);
-unsigned int umad_sched_queue_try(struct umad_sched_queue *queue);
-void umad_sched_queue_end_try(struct umad_sched_queue *queue, unsigned int segs,
-			      unsigned int unused);
 void umad_sched_queue_wait(struct umad_sched_queue *queue);
 void umad_sched_queue_end_turn(struct umad_sched_queue *queue, unsigned int unused);
 

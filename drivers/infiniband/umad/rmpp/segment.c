@@ -17,11 +17,13 @@
 #include "user.h"
 #include "wait_entry.h"
 
-/* A segment was not taken, or does not say when it leaves: another may be sent. */
-static void segment_left(struct umad_request *req) __must_hold(&req->file->lock)
+/* One less of a message is in ib_core: another of the port's may be sent. */
+static void give_place(struct umad_request *req) __must_hold(&req->file->lock)
 {
-	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
-	umad_sched_put(&req->file->port->sched);
+	if (req->rmpp->unscheduled)
+		req->rmpp->unscheduled--;
+	else
+		umad_sched_put(&req->file->port->sched);
 }
 
 static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status);
@@ -158,8 +160,10 @@ static void post_next(struct umad_request *req, u32 seg)
 	if (ret < 0)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
 	/* What became the wait entry does not say when it has left. */
-	if (ret)
-		segment_left(req);
+	if (ret) {
+		rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
+		give_place(req);
+	}
 }
 
 /* Where the next segment of a message waits. */
@@ -224,18 +228,22 @@ static unsigned int segments_post(struct umad_request *req, unsigned int max)
 	return n;
 }
 
-/* The next of the message takes its place, if no others want it. */
+/* May the next of the message take the place of one that has left? */
+static bool keeps_place(struct umad_request *req)
+{
+	return !req->rmpp->unscheduled && umad_sched_keep(&req->file->port->sched);
+}
+
 static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	struct umad_request *req = umad_post_owner(buf);
 	struct umad_file *file = req->file;
-	struct umad_sched *sched = &file->port->sched;
 
 	spin_lock(&file->lock);
 	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
 	umad_request_count_failure(req, status);
-	if (!umad_sched_keep(sched) || !segments_post(req, 1)) {
-		umad_sched_put(sched);
+	if (!keeps_place(req) || !segments_post(req, 1)) {
+		give_place(req);
 		umad_xfer_tx_want(req);
 	}
 	spin_unlock(&file->lock);
@@ -325,23 +333,20 @@ void umad_xfer_tx_queues_destroy(struct umad_file *file)
 }
 
 /**
- * umad_xfer_tx_begin() - send the first segments of a message
+ * umad_xfer_tx_begin() - send the first segment of a message
  * @req: inserted; caller must hold an active reference to its agent, and a reference
  *
- * At once, if no others wait: a short message does not wait for another thread then.
+ * It waits for no turn, no more than a single MAD does: its receiver may be silent, and
+ * whoever writes many of them would have all of them wait here.
  * Context: process; may sleep; hold no lock.
  */
 void umad_xfer_tx_begin(struct umad_request *req)
 {
-	struct umad_sched_queue *queue = queue_of(req);
-	unsigned int segs = umad_sched_queue_try(queue), sent = 0;
+	struct umad_xfer_tx *tx = req->rmpp;
 
 	spin_lock(&req->file->lock);
-	if (segs)
-		sent = segments_post(req, segs);
-	else
-		umad_xfer_tx_want(req);
+	tx->unscheduled++;
+	if (!segments_post(req, 1))
+		tx->unscheduled--;
 	spin_unlock(&req->file->lock);
-	if (segs)
-		umad_sched_queue_end_try(queue, segs, segs - sent);
 }

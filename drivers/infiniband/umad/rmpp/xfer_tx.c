@@ -235,7 +235,7 @@ static bool tx_is_due(struct umad_request *req, ktime_t now)
 	if (!umad_xfer_tx_is_active(req))
 		return true;
 	/* See next_deadline(). */
-	if (umad_xfer_tx_is_ready(req->rmpp))
+	if (umad_xfer_tx_is_ready(req->rmpp) && tx->state == RMPP_TX_SENDING)
 		return false;
 	if (!umad_retry_is_queued(&req->retry) &&
 	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))

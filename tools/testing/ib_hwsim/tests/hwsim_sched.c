@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The schedule of a port's segments, as its peers see it: how many are in the send queue,
- * and whose come next.
+ * and whose come next. For a guest on the instruction clock: when a thread gets a processor
+ * is not the schedule's.
  */
 #include "hwsim_peers.h"
 
+#include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #define POSTED_MAX	64	/* segments of a port in ib_core */
 #define TURN_MAX	16	/* of one turn */
@@ -101,12 +107,11 @@ TEST_F(peers, files_take_turns)
 	while (second < 199 && see(self, SOON) == RMPP_DATA) {
 		if (seen_tid(self) == 2)
 			second++;
-		else
+		else if (second)
 			beside++;
 	}
-	TH_LOG("%u segments of the other", beside);
+	TH_LOG("%u segments of the other among them", beside);
 	EXPECT_EQ(199, second);
-	/* Not all 999, but what a thread takes to run, too. */
 	EXPECT_GE(2 * 199 + POSTED_MAX, beside);
 	close(fd);
 }
@@ -150,6 +155,144 @@ TEST_F(peers, waiting_for_a_turn_is_no_silence)
 		;
 	EXPECT_EQ(RMPP_DATA, self->pkt.type);
 	EXPECT_EQ(2, self->pkt.seg);
+}
+
+#define SHORT_FILES	8
+#define SHORTS		30	/* outstanding of each file */
+#define SHORT_SEGS	32
+#define LONG_SEGS	200
+
+/* More files with short messages than have a turn at a time leave turns to long ones. */
+TEST_F(peers, short_messages_leave_turns_to_long_ones)
+{
+	const uint32_t l = 0x1000000;
+	uint32_t i, f, beside = 0, of_long = 0, last = 0;
+	struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
+	struct rmpp_pkt first = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 1, SHORT_SEGS };
+	int fd[SHORT_FILES];
+
+	for (f = 0; f < SHORT_FILES; f++) {
+		fd[f] = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+		agent.method = METHOD_TABLE + 1 + f;
+		ASSERT_LE(0, fd[f]);
+		ASSERT_EQ(0, rmpp_register(fd[f], &agent));
+		for (i = 0; i < SHORTS; i++) {
+			rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+				      (METHOD_TABLE + 1 + f) | METHOD_RESP, f << 16 | i,
+				      SHORT_SEGS * SEG, 1);
+			rmpp_user_hdr(&self->msg)->lid = htobe16(PEER);
+			rmpp_user_hdr(&self->msg)->grh_present = 0;
+			ASSERT_LT(0, rmpp_msg_write(fd[f], &self->msg));
+			ASSERT_EQ(RMPP_DATA, see(self, SOON));
+		}
+	}
+	ASSERT_LT(0, answer_to(self, self->fd, 1, l, LONG_SEGS, 0));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_EQ(0, hold(true));
+	for (f = 0; f < SHORT_FILES; f++)
+		for (i = 0; i < SHORTS; i++)
+			ASSERT_EQ(0, inject(self, 0, METHOD_TABLE + 1 + f, f << 16 | i,
+					    &first));
+	ASSERT_EQ(0, ack(self, self->fd, 1, l, LONG_SEGS));
+	sleep_ms(WHILE);
+	ASSERT_EQ(0, hold(false));
+	while (of_long < LONG_SEGS - 1 && see(self, SOON) == RMPP_DATA) {
+		if (seen_tid(self) != l) {
+			beside++;
+			continue;
+		}
+		if (!of_long++ || of_long % 40 == 0)
+			TH_LOG("long segment %u after %u short ones", of_long, beside);
+		last = beside;
+	}
+	TH_LOG("%u of the long one, %u short before its last", of_long, last);
+	EXPECT_EQ(LONG_SEGS - 1, of_long);
+	/* Three quarters of the time are theirs, and turns of the rest. */
+	EXPECT_GE((LONG_SEGS - 1) * 12 + POSTED_MAX, last);
+	for (f = 0; f < SHORT_FILES; f++)
+		close(fd[f]);
+}
+
+#define SHORT_WRITERS	3
+#define OUTSTANDING	4000	/* messages of them that there may be */
+
+static void write_short_messages(uint8_t method)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = method,
+	};
+	const struct test_port port = { .lid = PEER };
+	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	struct rmpp_msg msg = {};
+	uint32_t tid = 0;
+
+	if (fd < 0 || rmpp_register(fd, &agent))
+		_exit(1);
+	for (;;) {
+		rmpp_msg_init(&msg, &port, HDR_NEW, 0, CLASS_RMPP, method | METHOD_RESP,
+			      ++tid, 2 * SEG, 1);
+		rmpp_user_hdr(&msg)->lid = htobe16(PEER + 7);
+		rmpp_user_hdr(&msg)->grh_present = 0;
+		rmpp_user_hdr(&msg)->timeout_ms = 1;
+		rmpp_msg_write(fd, &msg);
+		while (rmpp_msg_read(fd, &msg, HDR_NEW, 0) > 0)
+			;
+	}
+}
+
+/* Most that a file of the port has outstanding. */
+static unsigned int most_of_a_file(const char *node)
+{
+	char path[128], text[4096], *at = text;
+	unsigned int n, most = 0;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_umad/%s/files", node);
+	if (umad_read_sysfs(path, text, sizeof(text)))
+		return UINT_MAX;
+	while ((at = strstr(at, "outstanding ")))
+		if (sscanf(at++, "outstanding %u", &n) == 1 && n > most)
+			most = n;
+	return most;
+}
+
+/* They end when their time is up, whatever else there is to be sent. */
+TEST_F_TIMEOUT(peers, short_messages_to_nobody_do_not_pile_up, 60)
+{
+	unsigned int most = 0, n, seg = 1;
+	pid_t pid[SHORT_WRITERS];
+	uint64_t start;
+	char node[32];
+	int i;
+
+	ASSERT_EQ(0, hwsim_umad(DEVICE, 1, "umad", node, sizeof(node)));
+	ASSERT_LT(0, answer_to(self, self->fd, 0, 1, 100000, 0));
+	for (i = 0; i < SHORT_WRITERS; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			write_short_messages(METHOD_TABLE + 1 + i);
+	}
+	start = now_ms();
+	while (now_ms() - start < 5000) {
+		const struct rmpp_pkt pkt = { 1, RMPP_ACK, RMPP_ACTIVE, 0, seg, seg + 1 };
+
+		ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, 1, &pkt));
+		for (i = 0; i < 500 && see(self, 10) == RMPP_DATA; i++) {
+			if (seen_tid(self) == 1 && self->pkt.seg > seg) {
+				seg = self->pkt.seg;
+				break;
+			}
+		}
+		n = most_of_a_file(node);
+		if (n > most)
+			most = n;
+	}
+	for (i = 0; i < SHORT_WRITERS; i++) {
+		EXPECT_EQ(0, kill(pid[i], SIGKILL));
+		waitpid(pid[i], NULL, 0);
+	}
+	TH_LOG("%u outstanding, %u segments beside them", most, seg);
+	EXPECT_LT(0, most);
+	EXPECT_GT(OUTSTANDING, most);
 }
 
 TEST_HARNESS_MAIN
