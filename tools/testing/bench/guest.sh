@@ -105,7 +105,7 @@ run loss_1% xfer 1M $some 60
 run loss_1% xfer 8M $few 60
 run loss_5% xfer 8M $few 60
 # More than 40 s, with progress all the time.
-[ "$module" = intree ] || run delay_200ms xfer 32M 1 200
+[ "$module" = intree ] || run delay_200ms xfer 32M 1 300
 for _ in 1 2 3; do
 	run clean many 64K 64 60
 done
