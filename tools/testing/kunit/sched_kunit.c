@@ -185,7 +185,7 @@ static void sched_turns_are_short_beside_others(struct kunit *test)
 	struct sched_file *file = &env->long_file[0];
 
 	umad_sched_note_others(&env->sched);
-	env->sched.seg_ns = 25 * NSEC_PER_USEC;
+	env->sched.seg_ns = 20 * NSEC_PER_USEC;
 	want(file);
 	KUNIT_EXPECT_TRUE(test, has_sent(file, 4));
 	umad_sched_note_others(&env->sched);

@@ -52,25 +52,25 @@ static bool short_has_time(struct umad_sched *sched, ktime_t now)
 }
 
 /* Which class has the next turn: short messages in their time, else in turn. */
-static enum umad_sched_class next_class(struct umad_sched *sched, ktime_t now)
+static enum umad_sched_class next_class(const struct umad_sched *sched, bool short_first)
 {
 	if (!umad_turn_is_awaited(&sched->root[UMAD_SCHED_LONG]))
 		return UMAD_SCHED_SHORT;
 	if (!umad_turn_is_awaited(&sched->root[UMAD_SCHED_SHORT]))
 		return UMAD_SCHED_LONG;
-	if (short_has_time(sched, now) || sched->last_class == UMAD_SCHED_LONG)
+	if (short_first || sched->last_class == UMAD_SCHED_LONG)
 		return UMAD_SCHED_SHORT;
 	return UMAD_SCHED_LONG;
 }
 
 /* Segments of the next turn, of a class; 0: it is not given now. */
-static unsigned int turn_segs(struct umad_sched *sched, enum umad_sched_class class,
-			      ktime_t now)
+static unsigned int turn_segs(const struct umad_sched *sched, enum umad_sched_class class,
+			      bool short_first, ktime_t now)
 {
 	unsigned int segs = TURN_SEGS, max = GRANTED_MAX;
 
 	lockdep_assert_held(&sched->lock);
-	if (class == UMAD_SCHED_SHORT && short_has_time(sched, now)) {
+	if (class == UMAD_SCHED_SHORT && short_first) {
 		segs = UMAD_SCHED_SHORT_SEGS;
 	} else if (is_recent(READ_ONCE(sched->others_at))) {
 		segs = turn_segs_beside(sched);
@@ -140,13 +140,15 @@ static void give_turns(struct umad_sched *sched)
 	struct umad_sched_queue *queue;
 	enum umad_sched_class class;
 	unsigned int segs;
+	bool short_first;
 	ktime_t now;
 
 	lockdep_assert_held(&sched->lock);
 	while (is_awaited(sched)) {
 		now = ktime_get();
-		class = next_class(sched, now);
-		segs = turn_segs(sched, class, now);
+		short_first = short_has_time(sched, now);
+		class = next_class(sched, short_first);
+		segs = turn_segs(sched, class, short_first, now);
 		if (!segs)
 			break;
 		queue = container_of(umad_turn_take(&sched->root[class]),

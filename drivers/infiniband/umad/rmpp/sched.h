@@ -7,9 +7,9 @@
  * some segments, which go round among the messages of the file.
  *
  * While others are there, that is single MADs or short messages of another process, a turn
- * is so short that they can wait for it, and a pause of twice as long
- * follows. Short messages come first and do not wait for that, as long as all of them together take
- * at most three quarters of the time; then they take turns with long ones.
+ * is so short that they can wait for it, and a pause of twice as long follows. Short
+ * messages come first and do not wait for that, as long as all of them together take at
+ * most three quarters of the time; then they take turns with long ones.
  */
 #ifndef UMAD_RMPP_SCHED_H
 #define UMAD_RMPP_SCHED_H
