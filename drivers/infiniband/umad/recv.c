@@ -208,7 +208,7 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 		umad_rmpp_receive(agent, buf, rwc);
 		goto free;
 	}
-	umad_sched_note_others(&agent->file->port->sched);
+	umad_sched_note_single(&agent->file->port->sched);
 	recv = make_entry(agent, rwc);
 	if (recv)
 		mad_deliver(agent, buf, rwc, recv);

@@ -9,8 +9,10 @@
 #include "rmpp/tx.h"
 
 /* As in sched.c. */
-#define GRANTED_MAX	64
+#define GRANTED_MAX	32
+#define GRANTED_AROUND	8
 #define TURN_SEGS	16
+#define PAUSE_MAX	(3 * NSEC_PER_MSEC)
 #define SOON_MS		2000	/* for what has to happen */
 #define WHILE_MS	50	/* for what must not */
 
@@ -110,6 +112,12 @@ static void sched_env_exit(struct kunit *test)
 	umad_sched_destroy(&env->sched);
 }
 
+/* Single MADs, for as long as the test takes. */
+static void singles_stay(struct sched_env *env)
+{
+	env->sched.single_at = ktime_get_ns() + 100 * NSEC_PER_SEC;
+}
+
 static bool has_sent(struct sched_file *file, unsigned int segs)
 {
 	unsigned int ms;
@@ -120,7 +128,7 @@ static bool has_sent(struct sched_file *file, unsigned int segs)
 	return READ_ONCE(file->sent) == segs;
 }
 
-/* Half of the send queue of ib_core, and a turn more when that much has left. */
+/* So many in ib_core, and a turn more when that much has left. */
 static void sched_is_bounded(struct kunit *test)
 {
 	struct sched_env *env = test->priv;
@@ -155,7 +163,7 @@ static void sched_processes_take_turns(struct kunit *test)
 		msleep(20);
 	}
 	msleep(WHILE_MS);
-	KUNIT_EXPECT_EQ(test, file[0].turns + file[1].turns, 4 + 10);
+	KUNIT_EXPECT_EQ(test, file[0].turns + file[1].turns, GRANTED_MAX / TURN_SEGS + 10);
 	KUNIT_EXPECT_EQ(test, file[2].turns, 10);
 	KUNIT_EXPECT_GE(test, file[1].turns, 4);
 }
@@ -174,7 +182,7 @@ static void sched_place_is_kept(struct kunit *test)
 	msleep(WHILE_MS);
 	KUNIT_EXPECT_TRUE(test, umad_sched_keep(&env->sched));
 	KUNIT_EXPECT_EQ(test, env->sched.granted, GRANTED_MAX - TURN_SEGS);
-	umad_sched_note_others(&env->sched);
+	umad_sched_note_single(&env->sched);
 	KUNIT_EXPECT_FALSE(test, umad_sched_keep(&env->sched));
 }
 
@@ -184,32 +192,79 @@ static void sched_turns_are_short_beside_others(struct kunit *test)
 	struct sched_env *env = test->priv;
 	struct sched_file *file = &env->long_file[0];
 
-	umad_sched_note_others(&env->sched);
+	singles_stay(env);
 	env->sched.seg_ns = 20 * NSEC_PER_USEC;
 	want(file);
 	KUNIT_EXPECT_TRUE(test, has_sent(file, 4));
-	umad_sched_note_others(&env->sched);
 	left(env, 3);
 	KUNIT_EXPECT_TRUE(test, has_sent(file, 4));
 }
 
-/* The time that a turn has taken decides on the pause after it. */
+/* They come now and then: fewer, but no pauses. */
+static void sched_few_while_others_are_around(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+
+	umad_sched_note_single(&env->sched);
+	msleep(WHILE_MS);
+	want(file);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_AROUND));
+	want_no_more(file);
+	left(env, GRANTED_AROUND / 2);
+	msleep(WHILE_MS);
+	KUNIT_EXPECT_TRUE(test, umad_sched_keep(&env->sched));
+}
+
+/* Beside short messages, the time that a turn has taken decides on the pause after it. */
+static void sched_pauses_beside_short_messages(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+	ktime_t now;
+
+	env->sched.other_short_at = ktime_get_ns() + 100 * NSEC_PER_SEC;
+	env->sched.seg_ns = NSEC_PER_MSEC;
+	want(file);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, 1));
+	env->sched.seg_ns = 1;
+	now = ktime_get();
+	left(env, 1);
+	KUNIT_EXPECT_LE(test, PAUSE_MAX, ktime_to_ns(ktime_sub(env->sched.next, now)));
+}
+
+/* Beside single MADs, the time that its segments should have taken. */
+static void sched_does_not_pause_for_others_load(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+
+	singles_stay(env);
+	env->sched.seg_ns = NSEC_PER_MSEC;
+	want(file);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, 1));
+	want_no_more(file);
+	env->sched.seg_ns = 1;
+	left(env, 1);
+	KUNIT_EXPECT_GE(test, ktime_to_ns(ktime_sub(ktime_get(), env->sched.next)), -2);
+}
+
+/* But not for long. */
 static void sched_pauses_beside_others(struct kunit *test)
 {
 	struct sched_env *env = test->priv;
 	struct sched_file *file = &env->long_file[0];
 	ktime_t now;
 
-	umad_sched_note_others(&env->sched);
+	singles_stay(env);
 	env->sched.seg_ns = 20 * NSEC_PER_MSEC;
 	want(file);
 	KUNIT_EXPECT_TRUE(test, has_sent(file, 1));
 	/* It took longer than the longest pause is. */
-	umad_sched_note_others(&env->sched);
 	now = ktime_get();
 	left(env, 1);
-	KUNIT_EXPECT_LE(test, NSEC_PER_MSEC, ktime_to_ns(ktime_sub(env->sched.next, now)));
-	KUNIT_EXPECT_GE(test, 2 * NSEC_PER_MSEC + ktime_to_ns(ktime_sub(ktime_get(), now)),
+	KUNIT_EXPECT_LE(test, PAUSE_MAX, ktime_to_ns(ktime_sub(env->sched.next, now)));
+	KUNIT_EXPECT_GE(test, PAUSE_MAX + NSEC_PER_MSEC + ktime_to_ns(ktime_sub(ktime_get(), now)),
 			ktime_to_ns(ktime_sub(env->sched.next, now)));
 	/* By the timer. */
 	KUNIT_EXPECT_TRUE(test, has_sent(file, 2));
@@ -231,7 +286,7 @@ static void sched_short_messages_do_not_pause(struct kunit *test)
 	struct sched_env *env = test->priv;
 	ktime_t end = ktime_add_ms(ktime_get(), 10 * SOON_MS);
 
-	umad_sched_note_others(&env->sched);
+	singles_stay(env);
 	env->sched.next = end;
 	want(&env->long_file[0]);
 	want(&env->short_file);
@@ -250,12 +305,11 @@ static void sched_short_messages_have_a_share(struct kunit *test)
 
 	env->sched.next = ktime_add_ms(ktime_get(), 10 * SOON_MS);
 	env->sched.seg_ns = NSEC_PER_MSEC;
-	umad_sched_note_others(&env->sched);
+	singles_stay(env);
 	want(file);
 	/* Their first turn has used up the 4 ms that they had, and another 4 ms. */
 	for (i = 0; i < 3; i++) {
 		msleep(20);
-		umad_sched_note_others(&env->sched);
 		env->sched.next = ktime_add_ms(ktime_get(), 10 * SOON_MS);
 		env->sched.seg_ns = NSEC_PER_MSEC;
 	}
@@ -281,7 +335,7 @@ static void sched_short_messages_leave_turns(struct kunit *test)
 			env->short_file.turns);
 	KUNIT_EXPECT_GE(test, env->short_file.turns + 5,
 			env->long_file[0].turns + env->long_file[2].turns);
-	KUNIT_EXPECT_LE(test, 10, env->short_file.turns);
+	KUNIT_EXPECT_LE(test, 5, env->short_file.turns);
 	KUNIT_EXPECT_LE(test, -4 * (s64)NSEC_PER_MSEC, env->sched.short_ns);
 }
 
@@ -289,13 +343,13 @@ static void sched_short_messages_leave_turns(struct kunit *test)
 static void sched_short_messages_are_others(struct kunit *test)
 {
 	struct sched_env *env = test->priv;
-	unsigned long never = jiffies - HZ;
+	s64 never = ktime_get_ns() - 10 * NSEC_PER_SEC;
 
-	env->sched.others_at = never;
+	env->sched.other_short_at = never;
 	want(&env->short_file);
 	msleep(WHILE_MS);
 	want_no_more(&env->short_file);
-	KUNIT_EXPECT_EQ(test, env->sched.others_at, never);
+	KUNIT_EXPECT_EQ(test, env->sched.other_short_at, never);
 	left(env, env->sched.granted);
 	msleep(WHILE_MS);
 	want(&env->long_file[0]);
@@ -303,7 +357,7 @@ static void sched_short_messages_are_others(struct kunit *test)
 	want(&env->short_file);
 	left(env, GRANTED_MAX / 2);
 	msleep(20);
-	KUNIT_EXPECT_NE(test, env->sched.others_at, never);
+	KUNIT_EXPECT_NE(test, env->sched.other_short_at, never);
 }
 
 /* A file that is closed while its work is queued gives back what that may send. */
@@ -348,6 +402,9 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(sched_processes_take_turns),
 	KUNIT_CASE(sched_place_is_kept),
 	KUNIT_CASE(sched_turns_are_short_beside_others),
+	KUNIT_CASE(sched_few_while_others_are_around),
+	KUNIT_CASE(sched_pauses_beside_short_messages),
+	KUNIT_CASE(sched_does_not_pause_for_others_load),
 	KUNIT_CASE(sched_pauses_beside_others),
 	KUNIT_CASE(sched_does_not_pause_alone),
 	KUNIT_CASE(sched_short_messages_do_not_pause),

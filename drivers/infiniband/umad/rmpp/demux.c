@@ -123,6 +123,14 @@ static void dispatch_control(struct umad_agent *agent, const struct ib_mad_recv_
 				 status);
 }
 
+/* A message of one segment waits for no turn, as a single MAD. */
+static bool is_whole(const struct rmpp_packet *packet)
+{
+	const u8 both = IB_MGMT_RMPP_FLAG_FIRST | IB_MGMT_RMPP_FLAG_LAST;
+
+	return packet->type == IB_MGMT_RMPP_TYPE_DATA && (packet->flags & both) == both;
+}
+
 /**
  * umad_rmpp_receive() - an RMPP packet has been received
  * @agent: with RMPP done here
@@ -144,6 +152,8 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	umad_rmpp_key_of(&from, agent, rwc);
 	if (buf)
 		wasted = use_up(agent, buf, &from, &packet);
+	if (is_whole(&packet))
+		umad_sched_note_single(&agent->file->port->sched);
 	if (packet.version == IB_MGMT_RMPP_VERSION &&
 	    packet.type == IB_MGMT_RMPP_TYPE_DATA)
 		umad_xfer_rx_data(agent, rwc, &packet, &from);

@@ -12,32 +12,71 @@
 #include "umad_compat.h"
 #include "umad_export.h"
 
-/* In ib_core: half of its send queue. What is more would wait before that. */
-#define GRANTED_MAX	64
-/* Of one turn. */
-#define TURN_SEGS	16
-/* Others are there for so long after one was seen. */
-#define OTHERS_STAY	(HZ / 20)
+/*
+ * In ib_core: what keeps the device busy. Who comes without having been seen lately, as
+ * MADs of the kernel do, waits for so many.
+ */
+#define GRANTED_MAX	32
+/* While others are around. */
+#define GRANTED_AROUND	8
+/* Of so many, one turn has half. */
+#define TURNS		2
+/* Single MADs are there for so long after one was seen; short messages have pauses themselves. */
+#define SINGLES_STAY	(3 * NSEC_PER_MSEC)
+#define SHORTS_STAY	(50 * NSEC_PER_MSEC)
+/* And both are around for so long. */
+#define OTHERS_AROUND	NSEC_PER_SEC
+/* They are not noted more often. */
+#define NOTED_NS	(100 * NSEC_PER_USEC)
 /* A turn beside them takes so long, if a segment does not take longer than half of it. */
 #define TURN_NS		(80 * NSEC_PER_USEC)
 #define TURN_SEGS_MIN	1
-/* The pause after it takes so many times as long, but not more than that. */
-#define PAUSE		2
-#define PAUSE_MAX	NSEC_PER_MSEC
+/*
+ * The pause after it takes so many times as long as its segments should have, beside single
+ * MADs; beside short messages as long as it has taken; but not more than that.
+ */
+#define PAUSE_SINGLES	2
+#define PAUSE_SHORTS	8
+#define PAUSE_MAX	(3 * NSEC_PER_MSEC)
 /* What one segment is taken to last at first, and at most. */
 #define SEG_NS_FIRST	(50 * NSEC_PER_USEC)
 #define SEG_NS_MAX	NSEC_PER_MSEC
 /* The time of short messages that can be saved up, and owed; three quarters of what passes are. */
 #define SHORT_NS_MAX	((s64)4 * NSEC_PER_MSEC)
 
-static bool is_recent(unsigned long at)
+static bool is_within(s64 at, s64 ns)
 {
-	return time_in_range(jiffies, at, at + OTHERS_STAY);
+	return (s64)ktime_get_ns() - at < ns;
+}
+
+static bool others_are_there(const struct umad_sched *sched)
+{
+	return is_within(READ_ONCE(sched->single_at), SINGLES_STAY) ||
+	       is_within(sched->other_short_at, SHORTS_STAY);
+}
+
+static unsigned int granted_max(const struct umad_sched *sched)
+{
+	if (is_within(READ_ONCE(sched->single_at), OTHERS_AROUND) ||
+	    is_within(sched->other_short_at, OTHERS_AROUND))
+		return GRANTED_AROUND;
+	return GRANTED_MAX;
+}
+
+/* After the segments of a turn have left, and it took so long. */
+static s64 pause_after(const struct umad_sched *sched, s64 took)
+{
+	s64 pause = PAUSE_SINGLES * sched->busy_segs * sched->seg_ns;
+
+	if (is_within(sched->other_short_at, SHORTS_STAY))
+		pause = PAUSE_SHORTS * took;
+	return min_t(s64, pause, PAUSE_MAX);
 }
 
 static unsigned int turn_segs_beside(const struct umad_sched *sched)
 {
-	return clamp_t(s64, div64_s64(TURN_NS, sched->seg_ns), TURN_SEGS_MIN, TURN_SEGS);
+	return clamp_t(s64, div64_s64(TURN_NS, sched->seg_ns), TURN_SEGS_MIN,
+		       GRANTED_AROUND / TURNS);
 }
 
 /* Have short messages time left that they need not wait for? */
@@ -67,12 +106,13 @@ static enum umad_sched_class next_class(const struct umad_sched *sched, bool sho
 static unsigned int turn_segs(const struct umad_sched *sched, enum umad_sched_class class,
 			      bool short_first, ktime_t now)
 {
-	unsigned int segs = TURN_SEGS, max = GRANTED_MAX;
+	unsigned int max = granted_max(sched), segs = max / TURNS;
 
 	lockdep_assert_held(&sched->lock);
 	if (class == UMAD_SCHED_SHORT && short_first) {
-		segs = UMAD_SCHED_SHORT_SEGS;
-	} else if (is_recent(READ_ONCE(sched->others_at))) {
+		max = 2 * GRANTED_MAX;
+		segs = max / TURNS;
+	} else if (others_are_there(sched)) {
 		segs = turn_segs_beside(sched);
 		max = ktime_before(now, sched->next) ? 0 : segs;
 	}
@@ -96,9 +136,10 @@ static void grant(struct umad_sched_queue *queue, unsigned int segs, ktime_t now
 	if (queue->class == UMAD_SCHED_LONG) {
 		sched->busy_long = true;
 		sched->long_process = queue->turn.parent;
-		sched->long_at = jiffies;
-	} else if (queue->turn.parent != sched->long_process && is_recent(sched->long_at)) {
-		umad_sched_note_others(sched);
+		sched->long_at = ktime_get_ns();
+	} else if (queue->turn.parent != sched->long_process &&
+		   is_within(sched->long_at, OTHERS_AROUND)) {
+		sched->other_short_at = ktime_get_ns();
 	}
 }
 
@@ -118,7 +159,7 @@ static void take_back(struct umad_sched *sched, unsigned int left, unsigned int 
 	took = ktime_to_ns(ktime_sub(now, sched->busy_since));
 	/* What only short ones have taken does not put off the end of a pause. */
 	if (sched->busy_long)
-		sched->next = ktime_add_ns(now, min_t(s64, PAUSE * took, PAUSE_MAX));
+		sched->next = ktime_add_ns(now, pause_after(sched, took));
 	took = div_s64(took, sched->busy_segs);
 	/* Mostly it took longer than sending alone does, as the processor did other things. */
 	if (took < sched->seg_ns)
@@ -188,10 +229,11 @@ void umad_sched_init(struct umad_sched *sched)
 		umad_turn_init(&sched->root[class], NULL);
 	sched->granted = 0;
 	sched->turns = 0;
-	sched->others_at = jiffies - OTHERS_STAY - 1;
+	sched->single_at = ktime_get_ns() - OTHERS_AROUND;
+	sched->other_short_at = sched->single_at;
 	sched->long_process = NULL;
 	sched->last_class = UMAD_SCHED_LONG;
-	sched->long_at = sched->others_at;
+	sched->long_at = sched->single_at;
 	sched->busy_segs = 0;
 	sched->busy_long = false;
 	sched->seg_ns = SEG_NS_FIRST;
@@ -216,20 +258,18 @@ void umad_sched_destroy(struct umad_sched *sched)
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_destroy);
 
 /**
- * umad_sched_note_others() - a single MAD was sent or received
+ * umad_sched_note_single() - a single MAD was sent or received
  * @sched: of the port
  *
  * Context: any.
  */
-void umad_sched_note_others(struct umad_sched *sched)
+void umad_sched_note_single(struct umad_sched *sched)
 {
-	unsigned long now = jiffies;
-
 	/* Mostly it is known, and then no other processor has to read it again. */
-	if (READ_ONCE(sched->others_at) != now)
-		WRITE_ONCE(sched->others_at, now);
+	if (!is_within(READ_ONCE(sched->single_at), NOTED_NS))
+		WRITE_ONCE(sched->single_at, ktime_get_ns());
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_sched_note_others);
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_note_single);
 
 /**
  * umad_sched_keep() - a segment has left: may one more of its message follow at once?
@@ -246,8 +286,11 @@ bool umad_sched_keep(struct umad_sched *sched)
 	bool keep;
 
 	spin_lock_irqsave(&sched->lock, flags);
-	keep = !is_recent(READ_ONCE(sched->others_at)) && !is_awaited(sched) && !sched->turns;
+	keep = !others_are_there(sched) && !is_awaited(sched) && !sched->turns &&
+	       sched->granted <= granted_max(sched);
 	sched->busy_segs += keep;
+	if (keep && sched->busy_long)
+		sched->long_at = ktime_get_ns();
 	spin_unlock_irqrestore(&sched->lock, flags);
 	return keep;
 }

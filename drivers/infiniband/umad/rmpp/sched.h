@@ -6,10 +6,11 @@
  * limited number of segments of a port at a time, and files take turns (turns.h), each for
  * some segments, which go round among the messages of the file.
  *
- * While others are there, that is single MADs or short messages of another process, a turn
- * is so short that they can wait for it, and a pause of twice as long follows. Short
- * messages come first and do not wait for that, as long as all of them together take at
- * most three quarters of the time; then they take turns with long ones.
+ * While others are there, that is single MADs (and messages of one segment, which wait for
+ * no turn either) or short messages of another process, a turn is so short that they can
+ * wait for it, and a pause follows. Short messages come first and do not wait for that, as
+ * long as all of them together take at most three quarters of the time; then they take
+ * turns with long ones.
  */
 #ifndef UMAD_RMPP_SCHED_H
 #define UMAD_RMPP_SCHED_H
@@ -38,13 +39,14 @@ enum umad_sched_class {
 
 /**
  * struct umad_sched - the segments of a port
- * @lock: protects the rest but @others_at; taken inside &umad_file.lock, and by a timer
+ * @lock: protects the rest but @single_at; taken inside &umad_file.lock, and by a timer
  * @root: of each class, the files that wait for a turn
  * @granted: segments that are in ib_core, or may be handed to it
  * @turns: turns that have been given and have not ended
- * @others_at: when others were last there, in jiffies; no lock
+ * @single_at: when a single MAD was last sent or received, ns; no lock
+ * @other_short_at: when a short message of another process than @long_process had a turn, ns
  * @long_process: whose turn the last one of UMAD_SCHED_LONG was; compared, not followed
- * @long_at: when that was, in jiffies
+ * @long_at: when that was, ns
  * @busy_since: when @granted became more than 0
  * @busy_segs: segments that have left since
  * @busy_long: a turn of long messages was given since
@@ -57,13 +59,14 @@ enum umad_sched_class {
  * @timer: gives the turns that wait for @next
  */
 struct umad_sched {
-	spinlock_t lock; /* protects the rest but others_at */
+	spinlock_t lock; /* protects the rest but single_at */
 	struct umad_turn root[UMAD_SCHED_CLASSES];
 	unsigned int granted;
 	unsigned int turns;
-	unsigned long others_at;
+	s64 single_at;
+	s64 other_short_at;
 	const struct umad_turn *long_process;
-	unsigned long long_at;
+	s64 long_at;
 	ktime_t busy_since;
 	unsigned int busy_segs;
 	bool busy_long;
@@ -98,7 +101,7 @@ struct umad_sched_queue {
 
 void umad_sched_init(struct umad_sched *sched);
 void umad_sched_destroy(struct umad_sched *sched);
-void umad_sched_note_others(struct umad_sched *sched);
+void umad_sched_note_single(struct umad_sched *sched);
 bool umad_sched_keep(struct umad_sched *sched);
 void umad_sched_put(struct umad_sched *sched);
 void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sched,

@@ -345,6 +345,8 @@ void umad_xfer_tx_begin(struct umad_request *req)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 
+	if (tx->engine.segs == 1)
+		umad_sched_note_single(&req->file->port->sched);
 	spin_lock(&req->file->lock);
 	tx->unscheduled++;
 	if (!segments_post(req, 1))

@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define POSTED_MAX	64	/* segments of a port in ib_core */
+#define POSTED_MAX	32	/* segments of a port in ib_core */
+#define POSTED_AROUND	8	/* with single MADs now and then */
+#define AGAIN		2	/* sent again meanwhile: the first, and the last as a probe */
 #define TURN_MAX	16	/* of one turn */
 #define ANSWERS		30
 #define ANSWER_SEGS	70
@@ -116,21 +118,89 @@ TEST_F(peers, files_take_turns)
 	close(fd);
 }
 
+/* Of a long message that begins now. */
+static int segments_beside(FIXTURE_DATA(peers) *self, uint32_t tid)
+{
+	if (hold(true) || ack(self, self->fd, 0, tid, 1000))
+		return -EIO;
+	return frames(self);
+}
+
+static int begin_long(FIXTURE_DATA(peers) *self, uint32_t tid)
+{
+	if (answer_to(self, self->fd, 0, tid, 1000, 0) < 0)
+		return -EIO;
+	return see(self, SOON) == RMPP_DATA ? 0 : -ETIME;
+}
+
+static int send_single(FIXTURE_DATA(peers) *self)
+{
+	struct umad_msg msg;
+
+	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE, 5);
+	msg.hdr.grh_present = 0;
+	if (msg_write(self->fd, &msg) != MSG_LEN)
+		return -EIO;
+	return see(self, SOON) < 0 ? -ETIME : 0;
+}
+
 /* A turn beside single MADs is the only one in the send queue. */
 TEST_F(peers, single_MADs_wait_for_few_segments)
 {
-	struct umad_msg msg;
 	int n;
 
-	ASSERT_LT(0, answer_to(self, self->fd, 0, 1, 1000, 0));
+	ASSERT_EQ(0, begin_long(self, 1));
+	ASSERT_EQ(0, send_single(self));
+	n = segments_beside(self, 1);
+	TH_LOG("%d segments in the send queue", n);
+	EXPECT_LE(1, n);
+	EXPECT_GE(TURN_MAX, n);
+	ASSERT_EQ(0, hold(false));
+}
+
+/* Those who come now and then, too. */
+TEST_F(peers, single_MADs_now_and_then)
+{
+	int n;
+
+	ASSERT_EQ(0, begin_long(self, 1));
+	ASSERT_EQ(0, send_single(self));
+	sleep_ms(500);
+	n = segments_beside(self, 1);
+	TH_LOG("%d segments in the send queue", n);
+	EXPECT_LE(1, n);
+	EXPECT_GE(POSTED_AROUND + AGAIN, n);
+	ASSERT_EQ(0, hold(false));
+}
+
+/* A message of one segment has no turn either. */
+TEST_F(peers, messages_of_one_segment_wait_for_few)
+{
+	int n;
+
+	ASSERT_EQ(0, begin_long(self, 1));
+	ASSERT_LT(0, answer_to(self, self->fd, 1, 2, 1, 0));
 	ASSERT_EQ(RMPP_DATA, see(self, SOON));
-	msg_init(&msg, &self->port, 0, CLASS_RMPP, METHOD_TABLE, 5);
-	msg.hdr.grh_present = 0;
-	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
-	ASSERT_LE(0, see(self, SOON));
-	ASSERT_EQ(0, hold(true));
-	ASSERT_EQ(0, ack(self, self->fd, 0, 1, 1000));
-	n = frames(self);
+	n = segments_beside(self, 1);
+	TH_LOG("%d segments in the send queue", n);
+	EXPECT_LE(1, n);
+	EXPECT_GE(TURN_MAX, n);
+	ASSERT_EQ(0, hold(false));
+}
+
+/* Nor has that which comes. */
+TEST_F(peers, messages_of_one_segment_that_come)
+{
+	const struct rmpp_pkt whole = {
+		.version = 1, .type = RMPP_DATA, .seg = 1, .len = SEG,
+		.flags = RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST,
+	};
+	int n;
+
+	ASSERT_EQ(0, begin_long(self, 1));
+	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE, 9, &whole));
+	ASSERT_EQ(RMPP_ACK, see(self, SOON));
+	n = segments_beside(self, 1);
 	TH_LOG("%d segments in the send queue", n);
 	EXPECT_LE(1, n);
 	EXPECT_GE(TURN_MAX, n);

@@ -135,8 +135,9 @@ static void *bulk_read(void *arg)
 	return NULL;
 }
 
-/* Messages of 1 MiB to itself, one behind the other. */
-int noise_bulk(struct load *load)
+/* Two threads, which write to and read from a file each. */
+static int to_itself(struct load *load, void *(*write_fn)(void *arg),
+		     void *(*read_fn)(void *arg))
 {
 	const struct rmpp_agent client = {
 		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
@@ -153,9 +154,57 @@ int noise_bulk(struct load *load)
 		ret = rmpp_register(srv, &server);
 	if (ret < 0)
 		return ret;
-	side_start(&load->writers[0].call, bulk_write, load);
-	side_start(&load->writers[1].call, bulk_read, load);
+	side_start(&load->writers[0].call, write_fn, load);
+	side_start(&load->writers[1].call, read_fn, load);
 	return 0;
+}
+
+/* Messages of 1 MiB to itself, one behind the other. */
+int noise_bulk(struct load *load)
+{
+	return to_itself(load, bulk_write, bulk_read);
+}
+
+#define SHORT_SEGS	32
+#define SHORTS		8	/* at a time */
+
+static int shorts_read;
+
+static void *shorts_write_fn(void *arg)
+{
+	struct load *load = arg;
+	struct rmpp_msg msg = { 0 };
+	int n = 0;
+
+	for (;;) {
+		while (n - __atomic_load_n(&shorts_read, __ATOMIC_RELAXED) >= SHORTS)
+			usleep(50);
+		rmpp_msg_init(&msg, &load->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TEST, n,
+			      SHORT_SEGS * RMPP_PAYLOAD, n);
+		rmpp_user_hdr(&msg)->timeout_ms = 0;
+		if (rmpp_msg_write(load->fds[0], &msg) < 0)
+			sleep_ms(1);
+		else
+			n++;
+	}
+	return NULL;
+}
+
+static void *shorts_read_fn(void *arg)
+{
+	struct load *load = arg;
+	struct rmpp_msg got = { 0 };
+
+	for (;;)
+		if (rmpp_msg_read(load->fds[1], &got, HDR_NEW, 1000) > 0)
+			__atomic_fetch_add(&shorts_read, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Short messages to itself, some at a time. */
+int noise_shorts(struct load *load)
+{
+	return to_itself(load, shorts_write_fn, shorts_read_fn);
 }
 
 static void *flood_late(void *arg)

@@ -136,6 +136,11 @@ FIXTURE_VARIANT_ADD(beside, bulk) {
 	.name = "bulk", .noise = noise_bulk,
 };
 
+FIXTURE_VARIANT_ADD(beside, shorts) {
+	.name = "shorts", .noise = noise_shorts,
+	.known = "the processor is busy with those messages",
+};
+
 FIXTURE_VARIANT_ADD(beside, windows_of_files) {
 	.name = "windows_of_files", .noise = noise_windows, .messages_only = true,
 };

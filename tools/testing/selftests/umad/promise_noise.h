@@ -34,6 +34,7 @@ int noise_unread_answers(struct load *load);
 int noise_floods_gets(struct load *load);
 int noise_floods_refused(struct load *load);
 int noise_bulk(struct load *load);
+int noise_shorts(struct load *load);
 int noise_late(struct load *load);
 int noise_polls(struct load *load);
 int noise_windows(struct load *load);
