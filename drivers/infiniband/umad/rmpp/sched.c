@@ -21,7 +21,7 @@
 #define GRANTED_AROUND	8
 /* Of so many, one turn has half. */
 #define TURNS		2
-/* Single MADs are there for so long after one was seen; short messages have pauses themselves. */
+/* Single MADs are there for so long after one was seen; and short messages of others. */
 #define SINGLES_STAY	(3 * NSEC_PER_MSEC)
 #define SHORTS_STAY	(50 * NSEC_PER_MSEC)
 /* And both are around for so long. */
@@ -33,7 +33,8 @@
 #define TURN_SEGS_MIN	1
 /*
  * The pause after it takes so many times as long as its segments should have, beside single
- * MADs; beside short messages as long as it has taken; but not more than that.
+ * MADs; beside short messages so many times as long as it has taken; but not more than
+ * that.
  */
 #define PAUSE_SINGLES	2
 #define PAUSE_SHORTS	8
@@ -44,31 +45,32 @@
 /* The time of short messages that can be saved up, and owed; three quarters of what passes are. */
 #define SHORT_NS_MAX	((s64)4 * NSEC_PER_MSEC)
 
-static bool is_within(s64 at, s64 ns)
+/* Was it so lately? It may be later than @now, as others note it without the lock. */
+static bool is_within(s64 at, s64 ns, ktime_t now)
 {
-	return (s64)ktime_get_ns() - at < ns;
+	return ktime_to_ns(now) - at < ns;
 }
 
-static bool others_are_there(const struct umad_sched *sched)
+static bool others_are_there(const struct umad_sched *sched, ktime_t now)
 {
-	return is_within(READ_ONCE(sched->single_at), SINGLES_STAY) ||
-	       is_within(sched->other_short_at, SHORTS_STAY);
+	return is_within(READ_ONCE(sched->single_at), SINGLES_STAY, now) ||
+	       is_within(sched->other_short_at, SHORTS_STAY, now);
 }
 
-static unsigned int granted_max(const struct umad_sched *sched)
+static unsigned int granted_max(const struct umad_sched *sched, ktime_t now)
 {
-	if (is_within(READ_ONCE(sched->single_at), OTHERS_AROUND) ||
-	    is_within(sched->other_short_at, OTHERS_AROUND))
+	if (is_within(READ_ONCE(sched->single_at), OTHERS_AROUND, now) ||
+	    is_within(sched->other_short_at, OTHERS_AROUND, now))
 		return GRANTED_AROUND;
 	return GRANTED_MAX;
 }
 
 /* After the segments of a turn have left, and it took so long. */
-static s64 pause_after(const struct umad_sched *sched, s64 took)
+static s64 pause_after(const struct umad_sched *sched, s64 took, ktime_t now)
 {
 	s64 pause = PAUSE_SINGLES * sched->busy_segs * sched->seg_ns;
 
-	if (is_within(sched->other_short_at, SHORTS_STAY))
+	if (is_within(sched->other_short_at, SHORTS_STAY, now))
 		pause = PAUSE_SHORTS * took;
 	return min_t(s64, pause, PAUSE_MAX);
 }
@@ -106,13 +108,14 @@ static enum umad_sched_class next_class(const struct umad_sched *sched, bool sho
 static unsigned int turn_segs(const struct umad_sched *sched, enum umad_sched_class class,
 			      bool short_first, ktime_t now)
 {
-	unsigned int max = granted_max(sched), segs = max / TURNS;
+	unsigned int max = granted_max(sched, now), segs = max / TURNS;
 
 	lockdep_assert_held(&sched->lock);
 	if (class == UMAD_SCHED_SHORT && short_first) {
-		max = 2 * GRANTED_MAX;
-		segs = max / TURNS;
-	} else if (others_are_there(sched)) {
+		/* One of them in a turn. */
+		segs = UMAD_SCHED_SHORT_SEGS;
+		max = TURNS * segs;
+	} else if (others_are_there(sched, now)) {
 		segs = turn_segs_beside(sched);
 		max = ktime_before(now, sched->next) ? 0 : segs;
 	}
@@ -136,10 +139,10 @@ static void grant(struct umad_sched_queue *queue, unsigned int segs, ktime_t now
 	if (queue->class == UMAD_SCHED_LONG) {
 		sched->busy_long = true;
 		sched->long_process = queue->turn.parent;
-		sched->long_at = ktime_get_ns();
+		sched->long_at = ktime_to_ns(now);
 	} else if (queue->turn.parent != sched->long_process &&
-		   is_within(sched->long_at, OTHERS_AROUND)) {
-		sched->other_short_at = ktime_get_ns();
+		   is_within(sched->long_at, OTHERS_AROUND, now)) {
+		sched->other_short_at = ktime_to_ns(now);
 	}
 }
 
@@ -159,7 +162,7 @@ static void take_back(struct umad_sched *sched, unsigned int left, unsigned int 
 	took = ktime_to_ns(ktime_sub(now, sched->busy_since));
 	/* What only short ones have taken does not put off the end of a pause. */
 	if (sched->busy_long)
-		sched->next = ktime_add_ns(now, pause_after(sched, took));
+		sched->next = ktime_add_ns(now, pause_after(sched, took, now));
 	took = div_s64(took, sched->busy_segs);
 	/* Mostly it took longer than sending alone does, as the processor did other things. */
 	if (took < sched->seg_ns)
@@ -265,9 +268,11 @@ EXPORT_SYMBOL_IF_KUNIT(umad_sched_destroy);
  */
 void umad_sched_note_single(struct umad_sched *sched)
 {
+	ktime_t now = ktime_get();
+
 	/* Mostly it is known, and then no other processor has to read it again. */
-	if (!is_within(READ_ONCE(sched->single_at), NOTED_NS))
-		WRITE_ONCE(sched->single_at, ktime_get_ns());
+	if (!is_within(READ_ONCE(sched->single_at), NOTED_NS, now))
+		WRITE_ONCE(sched->single_at, ktime_to_ns(now));
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_note_single);
 
@@ -283,14 +288,16 @@ EXPORT_SYMBOL_IF_KUNIT(umad_sched_note_single);
 bool umad_sched_keep(struct umad_sched *sched)
 {
 	unsigned long flags;
+	ktime_t now;
 	bool keep;
 
 	spin_lock_irqsave(&sched->lock, flags);
-	keep = !others_are_there(sched) && !is_awaited(sched) && !sched->turns &&
-	       sched->granted <= granted_max(sched);
+	now = ktime_get();
+	keep = !others_are_there(sched, now) && !is_awaited(sched) && !sched->turns &&
+	       sched->granted <= granted_max(sched, now);
 	sched->busy_segs += keep;
 	if (keep && sched->busy_long)
-		sched->long_at = ktime_get_ns();
+		sched->long_at = ktime_to_ns(now);
 	spin_unlock_irqrestore(&sched->lock, flags);
 	return keep;
 }
