@@ -33,6 +33,7 @@ struct umad_port;
  * @refs: those below it, or files; protected by &umad_port.users_lock
  * @turn: those below it that have something to send again
  * @send_turn: those below it that have segments of messages to send, by class
+ * @short_segs: of a process: segments of its short messages that are being sent
  * @held_requests: of a process: requests that exist and are not expired, and unread
  *	timeout entries
  * @resolving: of a process: threads that may resolve addresses at a time
@@ -51,6 +52,7 @@ struct umad_user {
 	unsigned int refs;
 	struct umad_turn turn;
 	struct umad_turn send_turn[UMAD_SCHED_CLASSES];
+	atomic_t short_segs;
 	atomic_t held_requests;
 	struct semaphore resolving;
 	struct umad_share share;

@@ -28,6 +28,7 @@ struct umad_request;
  * @ready_node: in &umad_sched_queue.ready while it waits for a turn to send; protected by
  *	&umad_file.lock
  * @ready_since: since when, in ns; protected by &umad_file.lock
+ * @short_segs: that count in &umad_user.short_segs; protected by &umad_file.lock
  * @unscheduled: segments in ib_core that had no turn; protected by &umad_file.lock
  * @finished: the end of @engine was seen to; protected by &umad_file.lock
  * @taken: ib_core has taken a segment; set once, by who is @posting
@@ -52,6 +53,7 @@ struct umad_xfer_tx {
 	u32 mad_size;
 	struct list_head ready_node;
 	u64 ready_since;
+	u32 short_segs;
 	unsigned int unscheduled;
 	bool posting;
 	bool finished;

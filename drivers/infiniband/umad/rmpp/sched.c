@@ -51,9 +51,14 @@ static bool is_within(s64 at, s64 ns, ktime_t now)
 	return ktime_to_ns(now) - at < ns;
 }
 
+static bool singles_are_there(const struct umad_sched *sched, ktime_t now)
+{
+	return is_within(READ_ONCE(sched->single_at), SINGLES_STAY, now);
+}
+
 static bool others_are_there(const struct umad_sched *sched, ktime_t now)
 {
-	return is_within(READ_ONCE(sched->single_at), SINGLES_STAY, now) ||
+	return singles_are_there(sched, now) ||
 	       is_within(sched->other_short_at, SHORTS_STAY, now);
 }
 
@@ -112,8 +117,9 @@ static unsigned int turn_segs(const struct umad_sched *sched, enum umad_sched_cl
 
 	lockdep_assert_held(&sched->lock);
 	if (class == UMAD_SCHED_SHORT && short_first) {
-		/* One of them in a turn. */
-		segs = UMAD_SCHED_SHORT_SEGS;
+		/* One of them in a turn, unless single MADs would wait for it. */
+		segs = singles_are_there(sched, now) ? turn_segs_beside(sched) :
+						       UMAD_SCHED_SHORT_SEGS;
 		max = TURNS * segs;
 	} else if (others_are_there(sched, now)) {
 		segs = turn_segs_beside(sched);

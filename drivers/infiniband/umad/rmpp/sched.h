@@ -10,7 +10,8 @@
  * no turn either) or short messages of another process, a turn is so short that they can
  * wait for it, and a pause follows. Short messages come first and do not wait for that, as
  * long as all of them together take at most three quarters of the time; then they take
- * turns with long ones.
+ * turns with long ones. A process that is sending many of them at a time is one that sends
+ * a long one (segment.c).
  */
 #ifndef UMAD_RMPP_SCHED_H
 #define UMAD_RMPP_SCHED_H
@@ -27,7 +28,7 @@
 
 /**
  * enum umad_sched_class - which messages
- * @UMAD_SCHED_SHORT: of at most UMAD_SCHED_SHORT_SEGS segments
+ * @UMAD_SCHED_SHORT: of at most UMAD_SCHED_SHORT_SEGS segments, few at a time
  * @UMAD_SCHED_LONG: the others
  * @UMAD_SCHED_CLASSES: number of classes
  */

@@ -166,10 +166,18 @@ static void post_next(struct umad_request *req, u32 seg)
 	}
 }
 
+/*
+ * Of short messages that a process is sending: one, and some of the next before the end of
+ * the first is known. With more it sends them like a long one, as others would wait for
+ * them as long.
+ */
+#define SHORT_SEGS_MAX	40
+
 /* Where the next segment of a message waits. */
 static struct umad_sched_queue *queue_of(const struct umad_request *req)
 {
-	bool is_short = req->rmpp->engine.segs <= UMAD_SCHED_SHORT_SEGS;
+	bool is_short = req->rmpp->engine.segs <= UMAD_SCHED_SHORT_SEGS &&
+			atomic_read(&req->file->user->short_segs) <= SHORT_SEGS_MAX;
 
 	return &req->file->rmpp.send_queue[is_short ? UMAD_SCHED_SHORT : UMAD_SCHED_LONG];
 }

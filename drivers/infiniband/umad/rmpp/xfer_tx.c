@@ -19,6 +19,7 @@
 #include "rmpp/match.h"
 #include "trace.h"
 #include "umad_export.h"
+#include "user.h"
 
 /* An answer to the receiver's packets, or to its silence. */
 static void post_abort(struct umad_request *req, u8 status)
@@ -70,6 +71,15 @@ enum after {
 	AFTER_ABORT,
 };
 
+/* Nothing of it is to be sent any more. */
+static void sending_ended(struct umad_request *req)
+{
+	struct umad_xfer_tx *tx = req->rmpp;
+
+	atomic_sub(tx->short_segs, &req->file->user->short_segs);
+	tx->short_segs = 0;
+}
+
 /* Has the engine come to its end by an event? */
 static enum after transfer_finish(struct umad_request *req)
 {
@@ -82,6 +92,7 @@ static enum after transfer_finish(struct umad_request *req)
 	    !umad_xfer_tx_is_active(req))
 		return AFTER_NOTHING;
 	tx->finished = true;
+	sending_ended(req);
 	now = ktime_get();
 	if (tx->engine.state == RMPP_TX_ACKED) {
 		tx->response_window = umad_rmpp_window_offer(file, ktime_to_ns(now));
@@ -218,6 +229,7 @@ void umad_xfer_tx_answered(struct umad_request *req)
 	    req->txn.state == UMAD_TXN_WAIT) {
 		tx->engine.state = RMPP_TX_ACKED;
 		tx->finished = true;
+		sending_ended(req);
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
 		wait_for_response(req, ktime_get());
 	}
@@ -319,6 +331,7 @@ static void transfer_cancel(struct umad_request *req)
 
 static void transfer_release(struct umad_request *req)
 {
+	sending_ended(req);
 	umad_xfer_tx_free(req->rmpp);
 }
 
@@ -357,6 +370,10 @@ static void transfer_init(struct umad_request *req)
 		window = umad_xfer_rx_reply_window(req->agent, &req->txn.dest, mad);
 	rmpp_tx_init(&tx->engine, segs, window, hdr->timeout_ms, hdr->retries,
 		     ktime_get_ns());
+	if (segs <= UMAD_SCHED_SHORT_SEGS) {
+		tx->short_segs = segs;
+		atomic_add(segs, &req->file->user->short_segs);
+	}
 }
 
 static int send_message(struct umad_agent *agent,

@@ -19,6 +19,7 @@
 #define TURN_MAX	4	/* of one turn beside single MADs */
 #define ANSWERS		30
 #define ANSWER_SEGS	70
+#define SHORT_SEGS	32
 
 static int hold(bool held)
 {
@@ -158,6 +159,41 @@ TEST_F(peers, single_MADs_wait_for_few_segments)
 	expect_few(_metadata, self, TURN_MAX);
 }
 
+/*
+ * They do for a short message, which has turns of the same length, two at a time; and for
+ * more of one process, as if they were a long one.
+ */
+static void expect_few_short(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			     uint32_t messages, int max)
+{
+	uint32_t i;
+	int n;
+
+	for (i = 1; i <= messages; i++) {
+		ASSERT_LT(0, answer_to(self, self->fd, 0, i, SHORT_SEGS, 0));
+		ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	}
+	ASSERT_EQ(0, send_single(self));
+	ASSERT_EQ(0, hold(true));
+	for (i = 1; i <= messages; i++)
+		ASSERT_EQ(0, ack(self, self->fd, 0, i, SHORT_SEGS));
+	n = frames(self);
+	TH_LOG("%d segments in the send queue", n);
+	EXPECT_LE(1, n);
+	EXPECT_GE(max + AGAIN, n);
+	ASSERT_EQ(0, hold(false));
+}
+
+TEST_F(peers, single_MADs_wait_for_few_segments_of_a_short_message)
+{
+	expect_few_short(_metadata, self, 1, 2 * TURN_MAX);
+}
+
+TEST_F(peers, single_MADs_wait_for_few_segments_of_short_messages)
+{
+	expect_few_short(_metadata, self, 5, TURN_MAX);
+}
+
 /* Those who come now and then, too. */
 TEST_F(peers, single_MADs_now_and_then)
 {
@@ -212,7 +248,6 @@ TEST_F(peers, waiting_for_a_turn_is_no_silence)
 
 #define SHORT_FILES	8
 #define SHORTS		30	/* outstanding of each file */
-#define SHORT_SEGS	32
 #define LONG_SEGS	200
 #define LONG_SEEN	80	/* soon, or else some give up */
 

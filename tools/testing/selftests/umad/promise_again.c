@@ -166,6 +166,7 @@ int noise_bulk(struct load *load)
 }
 
 #define SHORT_SEGS	32
+#define OUI_BYTES	4	/* of each segment, before its data */
 #define SHORTS		8	/* at a time */
 
 static int shorts_read;
@@ -176,12 +177,14 @@ static void *shorts_write_fn(void *arg)
 	struct rmpp_msg msg = { 0 };
 	int n = 0;
 
+	/* Built once: this load is what the module does, not what the program computes. */
+	rmpp_msg_init(&msg, &load->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TEST, 0,
+		      SHORT_SEGS * (RMPP_PAYLOAD - OUI_BYTES), 0);
+	rmpp_user_hdr(&msg)->timeout_ms = 0;
 	for (;;) {
 		while (n - __atomic_load_n(&shorts_read, __ATOMIC_RELAXED) >= SHORTS)
 			usleep(50);
-		rmpp_msg_init(&msg, &load->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TEST, n,
-			      SHORT_SEGS * RMPP_PAYLOAD, n);
-		rmpp_user_hdr(&msg)->timeout_ms = 0;
+		rmpp_mad(&msg)->tid = htobe64(n);
 		if (rmpp_msg_write(load->fds[0], &msg) < 0)
 			sleep_ms(1);
 		else
