@@ -59,6 +59,7 @@ routes()
 	routes_engine=$1
 	shift
 	fab_start "$@" || return
+	${routes_before:-:} || return
 	# shellcheck disable=SC2086 # several options
 	fab_opensm "sm-$routes_engine" hwsim0 -R "$routes_engine" ${routes_options:-}
 	routes_good=0
@@ -72,6 +73,25 @@ routes()
 	fi
 	fab_stop
 	return $routes_good
+}
+
+# What torus-2QoS has to be told: the sides of torus-100.net, and the links of the
+# switch where they begin. Two in a row are no ring.
+torus_config()
+{
+	ibnetdiscover -C hwsim1 -S >$fab/switches || return
+	torus_first=$(switch_guid sw-01-01-01)
+	cat >$fab/torus.conf <<-EOF
+		torus 2M 3 3
+		xp_link $torus_first $(switch_guid sw-02-01-01)
+		yp_link $torus_first $(switch_guid sw-01-02-01)
+		zp_link $torus_first $(switch_guid sw-01-01-02)
+	EOF
+}
+
+switch_guid()
+{
+	sed -n "s/^[^0]*\\(0x[0-9a-f]*\\) .*\"$1\".*/\\1/p" $fab/switches
 }
 
 # libibumad by Python's ctypes: a SubnGet of NodeInfo of this port, by LID.
