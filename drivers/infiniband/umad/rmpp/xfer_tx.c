@@ -331,7 +331,9 @@ static void transfer_cancel(struct umad_request *req)
 
 static void transfer_release(struct umad_request *req)
 {
-	sending_ended(req);
+	/* None, if the request could not be created. */
+	if (req->rmpp)
+		sending_ended(req);
 	umad_xfer_tx_free(req->rmpp);
 }
 
