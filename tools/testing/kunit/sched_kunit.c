@@ -118,6 +118,12 @@ static void singles_stay(struct sched_env *env)
 	env->sched.single_at = ktime_get_ns() + 100 * NSEC_PER_SEC;
 }
 
+/* And short messages of others. */
+static void shorts_stay(struct sched_env *env)
+{
+	env->sched.other_short_at = ktime_get_ns() + 100 * NSEC_PER_SEC;
+}
+
 static bool has_sent(struct sched_file *file, unsigned int segs)
 {
 	unsigned int ms;
@@ -223,7 +229,7 @@ static void sched_pauses_beside_short_messages(struct kunit *test)
 	struct sched_file *file = &env->long_file[0];
 	ktime_t now;
 
-	env->sched.other_short_at = ktime_get_ns() + 100 * NSEC_PER_SEC;
+	shorts_stay(env);
 	env->sched.seg_ns = NSEC_PER_MSEC;
 	want(file);
 	KUNIT_EXPECT_TRUE(test, has_sent(file, 1));
@@ -306,7 +312,7 @@ static void sched_short_messages_have_a_share(struct kunit *test)
 
 	env->sched.next = ktime_add_ms(ktime_get(), 10 * SOON_MS);
 	env->sched.seg_ns = NSEC_PER_MSEC;
-	env->sched.other_short_at = ktime_get_ns() + 100 * NSEC_PER_SEC;
+	shorts_stay(env);
 	want(file);
 	/* Their first turn has used up the 4 ms that they had, and another 4 ms. */
 	for (i = 0; i < 3; i++) {
