@@ -12,9 +12,11 @@
 #include <rdma/ib_mad.h>
 #include "addr.h"
 #include "agent.h"
+#include "file.h"
 #include "pagebuf.h"
 #include "request.h"
 #include "rmpp/dest.h"
+#include "user.h"
 
 /**
  * umad_xfer_tx_create() - a message that a process has written
@@ -45,6 +47,7 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 	tx = kzalloc(sizeof(*tx), GFP_KERNEL_ACCOUNT);
 	if (!tx)
 		return ERR_PTR(ret);
+	tx->file = file;
 	/* One try: whoever wants more than there is hears so at once. */
 	tx->data = umad_pagebuf_alloc(GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
 				      __GFP_NOWARN);
@@ -57,7 +60,6 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 	dest = umad_rmpp_dest_charge(file, &to, tx->charged);
 	if (IS_ERR(dest))
 		goto err;
-	tx->file = file;
 	tx->dest = dest;
 
 	tx->data_len = len - hdr_len;
@@ -78,6 +80,18 @@ err:
 }
 
 /**
+ * umad_xfer_tx_uncount() - its segments do not count in its process any more
+ * @tx: that is not sent any more
+ *
+ * Context: process, &umad_file.lock held, unless only the caller knows the message.
+ */
+void umad_xfer_tx_uncount(struct umad_xfer_tx *tx)
+{
+	atomic_sub(tx->short_segs, &tx->file->user->short_segs);
+	tx->short_segs = 0;
+}
+
+/**
  * umad_xfer_tx_free() - give a message back
  * @tx: consumed; NULL is nothing
  *
@@ -87,6 +101,7 @@ void umad_xfer_tx_free(struct umad_xfer_tx *tx)
 {
 	if (!tx)
 		return;
+	umad_xfer_tx_uncount(tx);
 	if (tx->dest)
 		umad_rmpp_dest_uncharge(tx->file, tx->dest, tx->charged);
 	umad_pagebuf_free_soon(tx->data);

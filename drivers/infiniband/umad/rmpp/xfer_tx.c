@@ -71,15 +71,6 @@ enum after {
 	AFTER_ABORT,
 };
 
-/* Nothing of it is to be sent any more. */
-static void sending_ended(struct umad_request *req)
-{
-	struct umad_xfer_tx *tx = req->rmpp;
-
-	atomic_sub(tx->short_segs, &req->file->user->short_segs);
-	tx->short_segs = 0;
-}
-
 /* Has the engine come to its end by an event? */
 static enum after transfer_finish(struct umad_request *req)
 {
@@ -92,7 +83,7 @@ static enum after transfer_finish(struct umad_request *req)
 	    !umad_xfer_tx_is_active(req))
 		return AFTER_NOTHING;
 	tx->finished = true;
-	sending_ended(req);
+	umad_xfer_tx_uncount(tx);
 	now = ktime_get();
 	if (tx->engine.state == RMPP_TX_ACKED) {
 		tx->response_window = umad_rmpp_window_offer(file, ktime_to_ns(now));
@@ -229,7 +220,7 @@ void umad_xfer_tx_answered(struct umad_request *req)
 	    req->txn.state == UMAD_TXN_WAIT) {
 		tx->engine.state = RMPP_TX_ACKED;
 		tx->finished = true;
-		sending_ended(req);
+		umad_xfer_tx_uncount(tx);
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
 		wait_for_response(req, ktime_get());
 	}
@@ -331,9 +322,6 @@ static void transfer_cancel(struct umad_request *req)
 
 static void transfer_release(struct umad_request *req)
 {
-	/* None, if the request could not be created. */
-	if (req->rmpp)
-		sending_ended(req);
 	umad_xfer_tx_free(req->rmpp);
 }
 

@@ -99,6 +99,19 @@ TEST_F(undelivered, comes_back)
 	EXPECT_LT(0, rmpp_msg_write(self->fd, &self->msg));
 }
 
+/* write() says so, and nothing is left of it. */
+TEST_F(undelivered, gid_index_without_gid_is_ENODATA)
+{
+	int used = self->port.gid_index;
+
+	rmpp_user_hdr(&self->msg)->gid_index = 200;
+	EXPECT_EQ(-ENODATA, rmpp_msg_write(self->fd, &self->msg));
+	EXPECT_TRUE(rmpp_quiet(self->fd, WHILE));
+	/* Its TID is free. */
+	rmpp_user_hdr(&self->msg)->gid_index = used;
+	EXPECT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+}
+
 /* In-tree says nothing but ETIMEDOUT. */
 TEST_F(undelivered, reason_is_timeout)
 {
