@@ -44,11 +44,17 @@ class Parts:
         self.lock = threading.Lock()    # of made
 
     def get(self, key, make, *args):
-        """The product key, from make(*args) the first time."""
+        """The product key, from make(*args) the first time; so is its failure."""
         with self.lock:
             if key not in self.made:
-                self.made[key] = make(*args)
-            return self.made[key]
+                try:
+                    self.made[key] = make(*args)
+                except build.BuildError as error:
+                    self.made[key] = error
+            made = self.made[key]
+        if isinstance(made, build.BuildError):
+            raise made
+        return made
 
     def kernel(self, profile):
         """Folder of a kernel."""
