@@ -63,7 +63,8 @@ struct umad_rmpp_rx_entry {
  *	&umad_file.lock
  * @window_node: in &umad_rmpp_window.active; protected by &umad_rmpp_window.lock,
  *	as those below
- * @seen_at: when a segment was last stored, in nanoseconds
+ * @seen_at: when it last counted as active, in nanoseconds
+ * @seen_segs: segments that were stored since
  * @granted: segments that its sender may send, from the first missing one to the
  *	end of the window, but for one
  */
@@ -97,6 +98,7 @@ struct umad_xfer_rx {
 	struct list_head peer_node;
 	struct list_head window_node;
 	u64 seen_at;
+	u32 seen_segs;
 	u32 granted;
 };
 

@@ -18,6 +18,8 @@
  * does so with one segment or two, and counts again.
  */
 #define SILENT_AFTER	(250 * NSEC_PER_MSEC)
+/* Silent is also who sends less of it than that meanwhile. */
+#define USED_MIN(granted)	((granted) / 16 + 1)
 /* Of the window budget, what one peer alone is not granted: for who comes next. */
 #define RESERVE(budget)	((budget) / 8)
 /*
@@ -126,11 +128,14 @@ void umad_rmpp_window_seen(struct umad_xfer_rx *rx, u64 now)
 
 	lockdep_assert_held(&rx->agent->file->lock);
 	spin_lock(&window->lock);
-	rx->seen_at = now;
-	if (is_active(rx))
-		list_move_tail(&rx->window_node, &window->active);
-	else
-		window_activate(window, rx);
+	if (++rx->seen_segs >= USED_MIN(rx->granted)) {
+		rx->seen_segs = 0;
+		rx->seen_at = now;
+		if (is_active(rx))
+			list_move_tail(&rx->window_node, &window->active);
+		else
+			window_activate(window, rx);
+	}
 	window_account(window, rx);
 	spin_unlock(&window->lock);
 }

@@ -258,6 +258,30 @@ TEST_F(peers, many_GIDs_do_not_take_the_windows_of_others)
 	EXPECT_LE(16, self->pkt.len - self->pkt.seg);
 }
 
+/* Who was granted much has to use it: not by one segment now and then. */
+TEST_F(peers, slow_senders_do_not_keep_windows)
+{
+	const uint32_t segs = 100000;
+	uint32_t seg;
+	uint16_t peer;
+	int round;
+
+	CHOOSE(true);
+	for (round = 0, seg = 1; round < 6; round++, seg += 1 + (seg == 1)) {
+		for (peer = 1; peer <= 2; peer++) {
+			ASSERT_EQ(0, data(self, peer, peer, seg, segs));
+			ASSERT_EQ(RMPP_ACK, answer_to(self, peer, SOON));
+			if (seg == 1)
+				TH_LOG("has %u", self->pkt.len - self->pkt.seg);
+		}
+		sleep_ms(200);
+	}
+	ASSERT_EQ(0, data(self, 0, 77, 1, 1000));
+	ASSERT_EQ(RMPP_ACK, answer_to(self, 77, SOON));
+	TH_LOG("window %u", self->pkt.len - self->pkt.seg);
+	EXPECT_LE(16, self->pkt.len - self->pkt.seg);
+}
+
 /* It has been received and not read yet, for its reader is busy; another one's MAD comes. */
 TEST_F(peers, long_message_of_one_does_not_drop_a_MAD_of_another)
 {
