@@ -282,6 +282,25 @@ TEST_F(flow, messages_take_no_place)
 	EXPECT_EQ(11, see(self, WHILE));
 }
 
+/* Its response has begun, and may go on for as long as the peer likes. */
+TEST_F(flow, response_that_has_begun_takes_no_place)
+{
+	const struct rmpp_pkt first = {
+		1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST, 0, 1, 0,
+	};
+	int64_t tid;
+
+	ask_sa(_metadata, self, 1, PLACES + 1, 20000, 0);
+	for (tid = 1; tid <= PLACES; tid++)
+		ASSERT_EQ(tid, see(self, SOON));
+	ASSERT_EQ(0, inject(self, &first));
+	/* And its ACKs. */
+	do {
+		tid = see(self, SOON);
+	} while (tid == PLACES);
+	EXPECT_EQ(PLACES + 1, tid);
+}
+
 /* It listens for a late response, until another needs its place; its TID is free. */
 TEST_F(flow, expired_request_gives_up_its_place)
 {
