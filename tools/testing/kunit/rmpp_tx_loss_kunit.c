@@ -290,6 +290,34 @@ static void reordering_is_undone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->tx.resent, 2u);
 }
 
+/* It was on the way all the time, while what would replace it waited for its turn. */
+static void reordering_without_a_resend(struct kunit *test)
+{
+	const struct rmpp_packet again = ack_packet(64, 600), all = ack_packet(271, 800);
+	struct tx_env *env = test->priv;
+	u32 i;
+
+	early_receiver(test, 200);
+	for (i = 0; i < 3; i++)
+		rmpp_tx_receive(&env->tx, &again, env->now);
+	KUNIT_EXPECT_EQ(test, env->tx.cwnd, 103u);
+	env->now += 20 * MS;
+	rmpp_tx_receive(&env->tx, &all, env->now);
+	KUNIT_EXPECT_EQ(test, env->tx.resent, 0u);
+	KUNIT_EXPECT_GE(test, env->tx.cwnd, 207u);
+	KUNIT_EXPECT_EQ(test, env->tx.reordering, 6u);
+}
+
+/* A receiver may say that it takes everything: it still gets it bit by bit. */
+static void a_window_without_end(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+
+	rmpp_tx_init(&env->tx, 100000, S32_MAX, 0, 2, env->now);
+	KUNIT_EXPECT_EQ(test, drain(env), 4096u);
+	KUNIT_EXPECT_EQ(test, ack(env, 4096, S32_MAX), 4096u);
+}
+
 /* Behind the last gap nothing is left to send: each ACK shows the next. */
 static void holes_at_the_end(struct kunit *test)
 {
@@ -400,6 +428,8 @@ static struct kunit_case rmpp_tx_loss_cases[] = {
 	KUNIT_CASE(new_ones_follow_the_hole),
 	KUNIT_CASE(new_ones_follow_recovery),
 	KUNIT_CASE(reordering_is_undone),
+	KUNIT_CASE(reordering_without_a_resend),
+	KUNIT_CASE(a_window_without_end),
 	KUNIT_CASE(flight_is_kept_again),
 	KUNIT_CASE(holes_at_the_end),
 	KUNIT_CASE(holes_of_the_last_flight),

@@ -94,14 +94,16 @@ static void tx_fail(struct rmpp_tx *tx, enum rmpp_reason reason, u8 status)
 
 /*
  * The limit on what is outstanding works with a receiver that acknowledges as
- * it goes; one that waits for the end of its window must be given it all.
+ * it goes; one that waits for the end of its window must be given it all. But no
+ * receiver needs a window that is larger than ours can be: one without end would have
+ * two packets call for a whole message, of who may have forged its address.
  */
 static u32 send_limit(const struct rmpp_tx *tx)
 {
-	u64 limit = (u64)tx->una - 1 + tx->cwnd + tx->inflation;
+	u64 limit = (u64)tx->una - 1 + CWND_MAX;
 
-	if (!tx->early_acks)
-		return tx->window_last;
+	if (tx->early_acks)
+		limit = (u64)tx->una - 1 + tx->cwnd + tx->inflation;
 	return min_t(u64, limit, tx->window_last);
 }
 
@@ -270,6 +272,7 @@ static void enter_recovery(struct rmpp_tx *tx)
 	tx->ssthresh = tx->cwnd;
 	tx->grown = 0;
 	tx->inflation = 0;
+	tx->gap_sent_at = 0;
 	tx->send_gap = true;
 }
 
@@ -296,6 +299,9 @@ static bool was_reordering(struct rmpp_tx *tx, u64 now)
 	u64 since = now - tx->gap_sent_at;
 	bool sooner = since < tx->rtt_min / 4 * 3;
 
+	/* It has had no turn yet. */
+	if (!tx->gap_sent_at)
+		return true;
 	tx->rtt_min = min(tx->rtt_min, since);
 	return sooner;
 }

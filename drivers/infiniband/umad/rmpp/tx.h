@@ -69,7 +69,7 @@ enum rmpp_reason {
  * @send_gap: @una is to be sent again
  * @send_probe: the segment before @una is to be sent again: any receiver
  *	answers a segment that it has with its true position
- * @gap_sent_at: when @una was last sent again
+ * @gap_sent_at: when @una was last sent again; 0: not since the loss was noticed
  * @probes: probes sent since something was last acknowledged
  * @probed_at: when the last of them was
  * @posted: segments in the send queue
