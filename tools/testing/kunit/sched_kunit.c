@@ -25,10 +25,10 @@ struct sched_file {
 
 struct sched_env {
 	struct umad_sched sched;
-	struct umad_turn process[2];
-	struct umad_turn short_process;
+	struct umad_turn process[3][UMAD_SCHED_CLASSES];
 	struct sched_file long_file[3];	/* the first two are of process 0 */
-	struct sched_file short_file;
+	struct sched_file short_file;	/* of process 2 */
+	struct sched_file own_short_file;	/* of process 0 */
 };
 
 /* It sends all that it may, and has more, as long as it has a message. */
@@ -58,18 +58,19 @@ static void file_init(struct sched_env *env, struct sched_file *file,
 static int sched_env_init(struct kunit *test)
 {
 	struct sched_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
-	unsigned int i;
+	unsigned int i, class;
 
 	if (!env)
 		return -ENOMEM;
 	test->priv = env;
 	umad_sched_init(&env->sched);
 	for (i = 0; i < ARRAY_SIZE(env->process); i++)
-		umad_turn_init(&env->process[i], &env->sched.root[UMAD_SCHED_LONG]);
-	umad_turn_init(&env->short_process, &env->sched.root[UMAD_SCHED_SHORT]);
+		for (class = 0; class < UMAD_SCHED_CLASSES; class++)
+			umad_turn_init(&env->process[i][class], &env->sched.root[class]);
 	for (i = 0; i < ARRAY_SIZE(env->long_file); i++)
-		file_init(env, &env->long_file[i], UMAD_SCHED_LONG, &env->process[i / 2]);
-	file_init(env, &env->short_file, UMAD_SCHED_SHORT, &env->short_process);
+		file_init(env, &env->long_file[i], UMAD_SCHED_LONG, env->process[i / 2]);
+	file_init(env, &env->short_file, UMAD_SCHED_SHORT, env->process[2]);
+	file_init(env, &env->own_short_file, UMAD_SCHED_SHORT, env->process[0]);
 	return 0;
 }
 
@@ -92,7 +93,7 @@ static void want_no_more(struct sched_file *file)
 static void left(struct sched_env *env, unsigned int n)
 {
 	while (n--)
-		umad_sched_put(&env->sched);
+		umad_sched_put(&env->sched, true);
 }
 
 static void sched_env_exit(struct kunit *test)
@@ -105,9 +106,11 @@ static void sched_env_exit(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(env->long_file); i++)
 		want_no_more(&env->long_file[i]);
 	want_no_more(&env->short_file);
+	want_no_more(&env->own_short_file);
 	for (i = 0; i < ARRAY_SIZE(env->long_file); i++)
 		umad_sched_queue_destroy(&env->long_file[i].queue);
 	umad_sched_queue_destroy(&env->short_file.queue);
+	umad_sched_queue_destroy(&env->own_short_file.queue);
 	left(env, env->sched.granted);
 	umad_sched_destroy(&env->sched);
 }
@@ -174,24 +177,6 @@ static void sched_processes_take_turns(struct kunit *test)
 	KUNIT_EXPECT_GE(test, file[1].turns, 4);
 }
 
-/* The next of a message follows at once, unless another file waits or others are there. */
-static void sched_place_is_kept(struct kunit *test)
-{
-	struct sched_env *env = test->priv;
-	struct sched_file *file = &env->long_file[0];
-
-	want(file);
-	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_MAX));
-	KUNIT_EXPECT_FALSE(test, umad_sched_keep(&env->sched));
-	want_no_more(file);
-	left(env, TURN_SEGS);
-	msleep(WHILE_MS);
-	KUNIT_EXPECT_TRUE(test, umad_sched_keep(&env->sched));
-	KUNIT_EXPECT_EQ(test, env->sched.granted, GRANTED_MAX - TURN_SEGS);
-	umad_sched_note_single(&env->sched);
-	KUNIT_EXPECT_FALSE(test, umad_sched_keep(&env->sched));
-}
-
 /* A turn beside others is the only one, and shorter the slower segments are. */
 static void sched_turns_are_short_beside_others(struct kunit *test)
 {
@@ -216,10 +201,8 @@ static void sched_few_while_others_are_around(struct kunit *test)
 	msleep(WHILE_MS);
 	want(file);
 	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_AROUND));
-	want_no_more(file);
 	left(env, GRANTED_AROUND / 2);
-	msleep(WHILE_MS);
-	KUNIT_EXPECT_TRUE(test, umad_sched_keep(&env->sched));
+	KUNIT_EXPECT_TRUE(test, has_sent(file, GRANTED_AROUND + GRANTED_AROUND / 2));
 }
 
 /* Beside short messages, the time that a turn has taken decides on the pause after it. */
@@ -311,14 +294,14 @@ static void sched_short_messages_have_a_share(struct kunit *test)
 	unsigned int i;
 
 	env->sched.next = ktime_add_ms(ktime_get(), 10 * SOON_MS);
-	env->sched.seg_ns = NSEC_PER_MSEC;
+	env->sched.mean_ns = NSEC_PER_MSEC;
 	shorts_stay(env);
 	want(file);
 	/* Their first turn has used up the 4 ms that they had, and another 4 ms. */
 	for (i = 0; i < 3; i++) {
 		msleep(20);
 		env->sched.next = ktime_add_ms(ktime_get(), 10 * SOON_MS);
-		env->sched.seg_ns = NSEC_PER_MSEC;
+		env->sched.mean_ns = NSEC_PER_MSEC;
 	}
 	KUNIT_EXPECT_EQ(test, UMAD_SCHED_SHORT_SEGS, file->sent);
 }
@@ -329,13 +312,13 @@ static void sched_short_messages_leave_turns(struct kunit *test)
 	struct sched_env *env = test->priv;
 	unsigned int i;
 
-	env->sched.seg_ns = NSEC_PER_MSEC;
+	env->sched.mean_ns = NSEC_PER_MSEC;
 	want(&env->short_file);
 	want(&env->long_file[0]);
 	want(&env->long_file[2]);
 	for (i = 0; i < 100; i++) {
 		left(env, min(env->sched.granted, 32U));
-		env->sched.seg_ns = NSEC_PER_MSEC;
+		env->sched.mean_ns = NSEC_PER_MSEC;
 		usleep_range(100, 200);
 	}
 	KUNIT_EXPECT_GE(test, env->long_file[0].turns + env->long_file[2].turns + 5,
@@ -344,6 +327,63 @@ static void sched_short_messages_leave_turns(struct kunit *test)
 			env->long_file[0].turns + env->long_file[2].turns);
 	KUNIT_EXPECT_LE(test, 5, env->short_file.turns);
 	KUNIT_EXPECT_LE(test, -4 * (s64)NSEC_PER_MSEC, env->sched.short_ns);
+}
+
+/* However long a segment really takes: of them something is in ib_core all the time. */
+static void sched_long_messages_have_turns(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	unsigned int i;
+
+	env->sched.seg_ns = 20 * NSEC_PER_USEC;
+	env->sched.mean_ns = 20 * NSEC_PER_USEC;
+	want(&env->short_file);
+	msleep(20);
+	want(&env->long_file[0]);
+	for (i = 0; i < 1000; i++) {
+		usleep_range(100, 200);
+		left(env, min(READ_ONCE(env->sched.granted), 1U));
+	}
+	KUNIT_EXPECT_LE(test, 1, env->long_file[0].turns);
+	KUNIT_EXPECT_LE(test, 10, env->short_file.turns);
+	/* It is known now, although there was no end. */
+	KUNIT_EXPECT_LE(test, 50 * NSEC_PER_USEC, env->sched.seg_ns);
+}
+
+/* Also when it takes longer than is taken for possible. */
+static void sched_long_messages_wait_for_so_long(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	unsigned int i;
+
+	singles_stay(env);
+	want(&env->short_file);
+	msleep(20);
+	want(&env->long_file[0]);
+	for (i = 0; i < 60; i++) {
+		msleep(20);
+		env->sched.short_ns = 4 * NSEC_PER_MSEC;
+		left(env, min(READ_ONCE(env->sched.granted), 1U));
+	}
+	KUNIT_EXPECT_LE(test, 2, env->long_file[0].turns);
+}
+
+/* Of what ib_core does not say when it leaves, nothing is learned. */
+static void sched_unseen_segments_take_no_time(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+	unsigned int i;
+
+	env->sched.seg_ns = NSEC_PER_MSEC;
+	for (i = 0; i < 20; i++) {
+		want(file);
+		msleep(20);
+		want_no_more(file);
+		while (env->sched.granted)
+			umad_sched_put(&env->sched, false);
+	}
+	KUNIT_EXPECT_EQ(test, NSEC_PER_MSEC, env->sched.seg_ns);
 }
 
 /* Those of another process count as others, but only if there are long ones. */
@@ -361,8 +401,14 @@ static void sched_short_messages_are_others(struct kunit *test)
 	msleep(WHILE_MS);
 	want(&env->long_file[0]);
 	msleep(20);
+	/* A process does not wait for itself. */
+	want(&env->own_short_file);
+	msleep(20);
+	want_no_more(&env->own_short_file);
+	KUNIT_EXPECT_LE(test, 1, env->own_short_file.sent);
+	KUNIT_EXPECT_EQ(test, env->sched.other_short_at, never);
 	want(&env->short_file);
-	left(env, GRANTED_MAX / 2);
+	left(env, env->sched.granted);
 	msleep(20);
 	KUNIT_EXPECT_NE(test, env->sched.other_short_at, never);
 }
@@ -407,7 +453,6 @@ static void tx_held_puts_off_timeouts(struct kunit *test)
 static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(sched_is_bounded),
 	KUNIT_CASE(sched_processes_take_turns),
-	KUNIT_CASE(sched_place_is_kept),
 	KUNIT_CASE(sched_turns_are_short_beside_others),
 	KUNIT_CASE(sched_few_while_others_are_around),
 	KUNIT_CASE(sched_pauses_beside_short_messages),
@@ -417,6 +462,9 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(sched_short_messages_do_not_pause),
 	KUNIT_CASE(sched_short_messages_have_a_share),
 	KUNIT_CASE(sched_short_messages_leave_turns),
+	KUNIT_CASE(sched_long_messages_have_turns),
+	KUNIT_CASE(sched_long_messages_wait_for_so_long),
+	KUNIT_CASE(sched_unseen_segments_take_no_time),
 	KUNIT_CASE(sched_short_messages_are_others),
 	KUNIT_CASE(sched_grant_of_a_closed_file),
 	KUNIT_CASE(tx_held_puts_off_timeouts),

@@ -80,15 +80,19 @@ err:
 }
 
 /**
- * umad_xfer_tx_uncount() - its segments do not count in its process any more
- * @tx: that is not sent any more
+ * umad_xfer_tx_count() - how many of its segments count in &umad_user.short_segs
+ * @tx: a message
+ * @segs: so many from now on
  *
  * Context: process, &umad_file.lock held, unless only the caller knows the message.
  */
-void umad_xfer_tx_uncount(struct umad_xfer_tx *tx)
+void umad_xfer_tx_count(struct umad_xfer_tx *tx, u32 segs)
 {
-	atomic_sub(tx->short_segs, &tx->file->user->short_segs);
-	tx->short_segs = 0;
+	/* Mostly nothing has changed, and the counter is shared. */
+	if (segs == tx->short_segs)
+		return;
+	atomic_add((int)(segs - tx->short_segs), &tx->file->user->short_segs);
+	tx->short_segs = segs;
 }
 
 /**
@@ -101,7 +105,7 @@ void umad_xfer_tx_free(struct umad_xfer_tx *tx)
 {
 	if (!tx)
 		return;
-	umad_xfer_tx_uncount(tx);
+	umad_xfer_tx_count(tx, 0);
 	if (tx->dest)
 		umad_rmpp_dest_uncharge(tx->file, tx->dest, tx->charged);
 	umad_pagebuf_free_soon(tx->data);

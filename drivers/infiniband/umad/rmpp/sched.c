@@ -42,8 +42,12 @@
 /* What one segment is taken to last at first, and at most. */
 #define SEG_NS_FIRST	(50 * NSEC_PER_USEC)
 #define SEG_NS_MAX	NSEC_PER_MSEC
+/* And in the mean, while others wait all the time. */
+#define MEAN_NS_MAX	((s64)10 * NSEC_PER_MSEC)
 /* The time of short messages that can be saved up, and owed; three quarters of what passes are. */
 #define SHORT_NS_MAX	((s64)4 * NSEC_PER_MSEC)
+/* But long ones wait no longer than that. */
+#define LONG_WAIT_MAX	((s64)40 * NSEC_PER_MSEC)
 
 /* Was it so lately? It may be later than @now, as others note it without the lock. */
 static bool is_within(s64 at, s64 ns, ktime_t now)
@@ -70,13 +74,13 @@ static unsigned int granted_max(const struct umad_sched *sched, ktime_t now)
 	return GRANTED_MAX;
 }
 
-/* After the segments of a turn have left, and it took so long. */
-static s64 pause_after(const struct umad_sched *sched, s64 took, ktime_t now)
+/* After the segments of a turn have left. */
+static s64 pause_after(const struct umad_sched *sched, ktime_t now)
 {
 	s64 pause = PAUSE_SINGLES * sched->busy_segs * sched->seg_ns;
 
 	if (is_within(sched->other_short_at, SHORTS_STAY, now))
-		pause = PAUSE_SHORTS * took;
+		pause = PAUSE_SHORTS * ktime_to_ns(ktime_sub(now, sched->busy_since));
 	return min_t(s64, pause, PAUSE_MAX);
 }
 
@@ -94,15 +98,18 @@ static bool short_has_time(struct umad_sched *sched, ktime_t now)
 	lockdep_assert_held(&sched->lock);
 	sched->short_ns = min_t(s64, sched->short_ns + passed / 4 * 3, SHORT_NS_MAX);
 	sched->short_at = now;
-	return sched->short_ns >= sched->seg_ns;
+	return sched->short_ns >= sched->mean_ns;
 }
 
 /* Which class has the next turn: short messages in their time, else in turn. */
-static enum umad_sched_class next_class(const struct umad_sched *sched, bool short_first)
+static enum umad_sched_class next_class(const struct umad_sched *sched, bool short_first,
+					ktime_t now)
 {
 	if (!umad_turn_is_awaited(&sched->root[UMAD_SCHED_LONG]))
 		return UMAD_SCHED_SHORT;
 	if (!umad_turn_is_awaited(&sched->root[UMAD_SCHED_SHORT]))
+		return UMAD_SCHED_LONG;
+	if (!is_within(sched->long_waits_since, LONG_WAIT_MAX, now))
 		return UMAD_SCHED_LONG;
 	if (short_first || sched->last_class == UMAD_SCHED_LONG)
 		return UMAD_SCHED_SHORT;
@@ -128,6 +135,36 @@ static unsigned int turn_segs(const struct umad_sched *sched, enum umad_sched_cl
 	return sched->granted + segs <= max ? segs : 0;
 }
 
+static void sample_begin(struct umad_sched *sched, ktime_t now)
+{
+	sched->sample_since = now;
+	sched->sample_segs = 0;
+	sched->sample_unseen = 0;
+}
+
+/*
+ * What has left since the sample began tells how long one segment takes: at least, if
+ * nothing is on the way now; and in the mean, if something was all the time.
+ */
+static void sample_end(struct umad_sched *sched, ktime_t now)
+{
+	s64 took = ktime_to_ns(ktime_sub(now, sched->sample_since)), mean;
+
+	/* Those of which ib_core does not say when they leave may leave long after it. */
+	if (sched->sample_segs && sched->sample_unseen <= sched->sample_segs) {
+		took = div_s64(took, sched->sample_segs);
+		mean = sched->granted ? min(took, MEAN_NS_MAX) : sched->seg_ns;
+		sched->mean_ns = (3 * sched->mean_ns + mean) / 4;
+		/* Mostly it took longer than sending does, as the processor did other things. */
+		if (took < sched->seg_ns)
+			took = (sched->seg_ns + took) / 2;
+		else
+			took = (15 * sched->seg_ns + took) / 16;
+		sched->seg_ns = clamp_t(s64, took, 1, SEG_NS_MAX);
+	}
+	sample_begin(sched, now);
+}
+
 /* A turn of a file begins. */
 static void grant(struct umad_sched_queue *queue, unsigned int segs, ktime_t now)
 {
@@ -138,45 +175,41 @@ static void grant(struct umad_sched_queue *queue, unsigned int segs, ktime_t now
 		sched->busy_since = now;
 		sched->busy_segs = 0;
 		sched->busy_long = false;
+		sample_begin(sched, now);
 	}
 	sched->granted += segs;
 	sched->turns++;
 	sched->last_class = queue->class;
 	if (queue->class == UMAD_SCHED_LONG) {
 		sched->busy_long = true;
-		sched->long_process = queue->turn.parent;
+		sched->long_process = queue->process;
 		sched->long_at = ktime_to_ns(now);
-	} else if (queue->turn.parent != sched->long_process &&
+		sched->long_waits_since = ktime_to_ns(now);
+	} else if (queue->process != sched->long_process &&
 		   is_within(sched->long_at, OTHERS_AROUND, now)) {
 		sched->other_short_at = ktime_to_ns(now);
 	}
 }
 
-/* What was granted has left, or will not be sent. */
-static void take_back(struct umad_sched *sched, unsigned int left, unsigned int unused)
+/* What was granted has left, or is in ib_core without end, or will not be sent. */
+static void take_back(struct umad_sched *sched, unsigned int left, unsigned int unseen,
+		      unsigned int unused)
 {
 	ktime_t now;
-	s64 took;
 
 	lockdep_assert_held(&sched->lock);
-	WARN_ON_ONCE(sched->granted < left + unused);
-	sched->granted -= left + unused;
-	sched->busy_segs += left;
-	if (sched->granted || !sched->busy_segs)
+	WARN_ON_ONCE(sched->granted < left + unseen + unused);
+	sched->granted -= left + unseen + unused;
+	sched->busy_segs += left + unseen;
+	sched->sample_segs += left;
+	sched->sample_unseen += unseen;
+	if (sched->granted && sched->sample_segs + sched->sample_unseen < GRANTED_MAX)
 		return;
 	now = ktime_get();
-	took = ktime_to_ns(ktime_sub(now, sched->busy_since));
 	/* What only short ones have taken does not put off the end of a pause. */
-	if (sched->busy_long)
-		sched->next = ktime_add_ns(now, pause_after(sched, took, now));
-	took = div_s64(took, sched->busy_segs);
-	/* Mostly it took longer than sending alone does, as the processor did other things. */
-	if (took < sched->seg_ns)
-		took = (sched->seg_ns + took) / 2;
-	else
-		took = (15 * sched->seg_ns + took) / 16;
-	sched->seg_ns = clamp_t(s64, took, 1, SEG_NS_MAX);
-	sched->busy_segs = 0;
+	if (!sched->granted && sched->busy_segs && sched->busy_long)
+		sched->next = ktime_add_ns(now, pause_after(sched, now));
+	sample_end(sched, now);
 }
 
 static bool is_awaited(const struct umad_sched *sched)
@@ -197,7 +230,7 @@ static void give_turns(struct umad_sched *sched)
 	while (is_awaited(sched)) {
 		now = ktime_get();
 		short_first = short_has_time(sched, now);
-		class = next_class(sched, short_first);
+		class = next_class(sched, short_first, now);
 		segs = turn_segs(sched, class, short_first, now);
 		if (!segs)
 			break;
@@ -243,9 +276,12 @@ void umad_sched_init(struct umad_sched *sched)
 	sched->long_process = NULL;
 	sched->last_class = UMAD_SCHED_LONG;
 	sched->long_at = sched->single_at;
+	sched->long_waits_since = 0;
 	sched->busy_segs = 0;
 	sched->busy_long = false;
+	sample_begin(sched, 0);
 	sched->seg_ns = SEG_NS_FIRST;
+	sched->mean_ns = SEG_NS_FIRST;
 	sched->next = 0;
 	sched->short_ns = SHORT_NS_MAX;
 	sched->short_at = ktime_get();
@@ -282,45 +318,31 @@ void umad_sched_note_single(struct umad_sched *sched)
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_note_single);
 
-/**
- * umad_sched_keep() - a segment has left: may one more of its message follow at once?
- * @sched: of the port
- *
- * Without others, and if no file waits for a turn or has one.
- * Context: process; does not sleep.
- * Return: true if it may; umad_sched_put() has to follow when that has left, or if there is
- * none.
- */
-bool umad_sched_keep(struct umad_sched *sched)
+/* A file has something to send. */
+static void await_turn(struct umad_sched_queue *queue)
 {
-	unsigned long flags;
-	ktime_t now;
-	bool keep;
+	struct umad_sched *sched = queue->sched;
 
-	spin_lock_irqsave(&sched->lock, flags);
-	now = ktime_get();
-	keep = !others_are_there(sched, now) && !is_awaited(sched) && !sched->turns &&
-	       sched->granted <= granted_max(sched, now);
-	sched->busy_segs += keep;
-	if (keep && sched->busy_long)
-		sched->long_at = ktime_to_ns(now);
-	spin_unlock_irqrestore(&sched->lock, flags);
-	return keep;
+	lockdep_assert_held(&sched->lock);
+	if (queue->class == UMAD_SCHED_LONG &&
+	    !umad_turn_is_awaited(&sched->root[UMAD_SCHED_LONG]))
+		sched->long_waits_since = ktime_get_ns();
+	umad_turn_wait(&queue->turn);
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_sched_keep);
 
 /**
- * umad_sched_put() - ib_core has done with a segment, or has not taken it
+ * umad_sched_put() - a segment does not keep others waiting any more
  * @sched: of the port
+ * @left: it has left just now; false: it has not, or ib_core will not say when it has
  *
  * Context: process; does not sleep.
  */
-void umad_sched_put(struct umad_sched *sched)
+void umad_sched_put(struct umad_sched *sched, bool left)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&sched->lock, flags);
-	take_back(sched, 1, 0);
+	take_back(sched, left, !left, 0);
 	give_turns(sched);
 	spin_unlock_irqrestore(&sched->lock, flags);
 }
@@ -331,19 +353,20 @@ EXPORT_SYMBOL_IF_KUNIT(umad_sched_put);
  * @queue: of a new file
  * @sched: of its port
  * @class: of the segments
- * @process: that has opened it, in the turns of that class
+ * @process: that has opened it, in the turns of each class
  * @send: sends at most &umad_sched_queue.grant segments, and calls
  *	umad_sched_queue_end_turn()
  *
  * Context: any.
  */
 void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sched,
-			   enum umad_sched_class class, struct umad_turn *process,
-			   work_func_t send)
+			   enum umad_sched_class class,
+			   struct umad_turn process[UMAD_SCHED_CLASSES], work_func_t send)
 {
 	queue->sched = sched;
 	queue->class = class;
-	umad_turn_init(&queue->turn, process);
+	queue->process = process;
+	umad_turn_init(&queue->turn, &process[class]);
 	INIT_LIST_HEAD(&queue->ready);
 	queue->has_turn = false;
 	queue->grant = 0;
@@ -361,8 +384,8 @@ static void end_turn(struct umad_sched_queue *queue, unsigned int unused)
 	if (queue->class == UMAD_SCHED_SHORT)
 		sched->short_ns = max_t(s64, -SHORT_NS_MAX,
 					sched->short_ns -
-					(queue->grant - unused) * sched->seg_ns);
-	take_back(sched, 0, unused);
+					(queue->grant - unused) * sched->mean_ns);
+	take_back(sched, 0, 0, unused);
 	give_turns(sched);
 }
 
@@ -404,7 +427,7 @@ void umad_sched_queue_wait(struct umad_sched_queue *queue)
 		return;
 	queue->has_turn = true;
 	spin_lock_irqsave(&sched->lock, flags);
-	umad_turn_wait(&queue->turn);
+	await_turn(queue);
 	give_turns(sched);
 	spin_unlock_irqrestore(&sched->lock, flags);
 }
@@ -425,7 +448,7 @@ void umad_sched_queue_end_turn(struct umad_sched_queue *queue, unsigned int unus
 	queue->has_turn = !list_empty(&queue->ready);
 	spin_lock_irqsave(&sched->lock, flags);
 	if (queue->has_turn)
-		umad_turn_wait(&queue->turn);
+		await_turn(queue);
 	end_turn(queue, unused);
 	spin_unlock_irqrestore(&sched->lock, flags);
 }

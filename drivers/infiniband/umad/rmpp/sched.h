@@ -48,11 +48,16 @@ enum umad_sched_class {
  * @other_short_at: when a short message of another process than @long_process had a turn, ns
  * @long_process: whose turn the last one of UMAD_SCHED_LONG was; compared, not followed
  * @long_at: when that was, ns
+ * @long_waits_since: a file waits for a turn of UMAD_SCHED_LONG, and none had one, ns
  * @busy_since: when @granted became more than 0
  * @busy_segs: segments that have left since
  * @busy_long: a turn of long messages was given since
+ * @sample_since: what is known of @seg_ns is measured from then on
+ * @sample_segs: segments that have left since
+ * @sample_unseen: of which ib_core does not say when
  * @last_class: of the last turn
- * @seg_ns: what one takes, from when it is granted until it has left
+ * @seg_ns: what one takes at least, from when it is granted until it has left
+ * @mean_ns: what it takes in the mean, if the next is always on the way; else as @seg_ns
  * @next: the pause after a turn ends then
  * @short_ns: time that short messages may take without waiting for a pause, as of
  *	@short_at
@@ -68,11 +73,16 @@ struct umad_sched {
 	s64 other_short_at;
 	const struct umad_turn *long_process;
 	s64 long_at;
+	s64 long_waits_since;
 	ktime_t busy_since;
 	unsigned int busy_segs;
 	bool busy_long;
+	ktime_t sample_since;
+	unsigned int sample_segs;
+	unsigned int sample_unseen;
 	enum umad_sched_class last_class;
 	s64 seg_ns;
+	s64 mean_ns;
 	ktime_t next;
 	s64 short_ns;
 	ktime_t short_at;
@@ -83,6 +93,7 @@ struct umad_sched {
  * struct umad_sched_queue - what a file has to send of one class
  * @sched: of its port, constant
  * @class: of the segments, constant
+ * @process: that has opened it, constant
  * @turn: among the files of its process; protected by &umad_sched.lock
  * @ready: messages with a segment to be sent, &umad_xfer_tx.ready_node; protected by
  *	&umad_file.lock
@@ -93,6 +104,7 @@ struct umad_sched {
 struct umad_sched_queue {
 	struct umad_sched *sched;
 	enum umad_sched_class class;
+	const struct umad_turn *process;
 	struct umad_turn turn;
 	struct list_head ready;
 	bool has_turn;
@@ -103,11 +115,10 @@ struct umad_sched_queue {
 void umad_sched_init(struct umad_sched *sched);
 void umad_sched_destroy(struct umad_sched *sched);
 void umad_sched_note_single(struct umad_sched *sched);
-bool umad_sched_keep(struct umad_sched *sched);
-void umad_sched_put(struct umad_sched *sched);
+void umad_sched_put(struct umad_sched *sched, bool left);
 void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sched,
-			   enum umad_sched_class class, struct umad_turn *process,
-			   work_func_t send);
+			   enum umad_sched_class class,
+			   struct umad_turn process[UMAD_SCHED_CLASSES], work_func_t send);
 void umad_sched_queue_destroy(struct umad_sched_queue *queue);
 void umad_sched_queue_wait(struct umad_sched_queue *queue);
 void umad_sched_queue_end_turn(struct umad_sched_queue *queue, unsigned int unused);

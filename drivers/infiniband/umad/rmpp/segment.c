@@ -17,13 +17,13 @@
 #include "user.h"
 #include "wait_entry.h"
 
-/* One less of a message is in ib_core: another of the port's may be sent. */
-static void give_place(struct umad_request *req) __must_hold(&req->file->lock)
+/* One less of a message is in ib_core's queue: another of the port's may be sent. */
+static void give_place(struct umad_request *req, bool left) __must_hold(&req->file->lock)
 {
 	if (req->rmpp->unscheduled)
 		req->rmpp->unscheduled--;
 	else
-		umad_sched_put(&req->file->port->sched);
+		umad_sched_put(&req->file->port->sched, left);
 }
 
 static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status);
@@ -162,7 +162,7 @@ static void post_next(struct umad_request *req, u32 seg)
 	/* What became the wait entry does not say when it has left. */
 	if (ret) {
 		rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
-		give_place(req);
+		give_place(req, false);
 	}
 }
 
@@ -172,6 +172,21 @@ static void post_next(struct umad_request *req, u32 seg)
  * them as long.
  */
 #define SHORT_SEGS_MAX	40
+/* Messages that have nothing to be sent any more, in one turn. */
+#define LOOKED_AT_MAX	32
+
+/*
+ * What counts as being sent is a message of which a segment waits for a turn or to leave. A
+ * silent receiver keeps none of them.
+ */
+static void count_short(struct umad_request *req, bool waits) __must_hold(&req->file->lock)
+{
+	struct rmpp_tx *engine = &req->rmpp->engine;
+	bool is_sent = waits || engine->posted;
+	bool is_short = engine->segs > 1 && engine->segs <= UMAD_SCHED_SHORT_SEGS;
+
+	umad_xfer_tx_count(req->rmpp, is_sent && is_short ? engine->segs : 0);
+}
 
 /* Where the next segment of a message waits. */
 static struct umad_sched_queue *queue_of(const struct umad_request *req)
@@ -192,12 +207,15 @@ void umad_xfer_tx_want(struct umad_request *req)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_sched_queue *queue;
+	bool waits;
 
 	lockdep_assert_held(&req->file->lock);
 	/* That thread looks again. */
 	if (tx->posting || umad_xfer_tx_is_ready(tx))
 		return;
-	if (umad_xfer_tx_is_active(req) && rmpp_tx_may_send(&tx->engine)) {
+	waits = umad_xfer_tx_is_active(req) && rmpp_tx_may_send(&tx->engine);
+	count_short(req, waits);
+	if (waits) {
 		queue = queue_of(req);
 		tx->ready_since = ktime_get_ns();
 		list_add_tail(&tx->ready_node, &queue->ready);
@@ -237,12 +255,6 @@ static unsigned int segments_post(struct umad_request *req, unsigned int max)
 	return n;
 }
 
-/* May the next of the message take the place of one that has left? */
-static bool keeps_place(struct umad_request *req)
-{
-	return !req->rmpp->unscheduled && umad_sched_keep(&req->file->port->sched);
-}
-
 static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	struct umad_request *req = umad_post_owner(buf);
@@ -251,20 +263,22 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	spin_lock(&file->lock);
 	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
 	umad_request_count_failure(req, status);
-	if (!keeps_place(req) || !segments_post(req, 1)) {
-		give_place(req);
-		umad_xfer_tx_want(req);
-	}
+	give_place(req, true);
+	umad_xfer_tx_want(req);
 	spin_unlock(&file->lock);
 	umad_request_free_mad(req, buf);
 }
 
-/* The message that is the next to send, with a reference, and an active one to its agent. */
-static struct umad_request *ready_next(struct umad_sched_queue *queue)
+/*
+ * The message that is the next to send, with a reference, and an active one to its agent;
+ * NULL if there is none, or when @looked_at has come to its bound.
+ */
+static struct umad_request *ready_next(struct umad_sched_queue *queue, unsigned int *looked_at)
 {
 	struct umad_xfer_tx *tx;
 
-	while ((tx = list_first_entry_or_null(&queue->ready, struct umad_xfer_tx,
+	while ((*looked_at)++ < LOOKED_AT_MAX &&
+	       (tx = list_first_entry_or_null(&queue->ready, struct umad_xfer_tx,
 					      ready_node))) {
 		list_del_init(&tx->ready_node);
 		/* Whoever ends its agent ends it, too. */
@@ -281,12 +295,12 @@ static struct umad_request *ready_next(struct umad_sched_queue *queue)
 static void take_turn(struct umad_file *file, enum umad_sched_class class)
 {
 	struct umad_sched_queue *queue = &file->rmpp.send_queue[class];
-	unsigned int left = queue->grant;
+	unsigned int left = queue->grant, looked_at = 0;
 	struct umad_request *req;
 	struct umad_agent *agent;
 
 	spin_lock(&file->lock);
-	while (left && (req = ready_next(queue))) {
+	while (left && (req = ready_next(queue, &looked_at))) {
 		left -= segments_post(req, left);
 		spin_unlock(&file->lock);
 		agent = req->agent;
@@ -324,7 +338,7 @@ void umad_xfer_tx_queues_init(struct umad_file *file)
 
 	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
 		umad_sched_queue_init(&file->rmpp.send_queue[class], &file->port->sched,
-				      class, &file->user->send_turn[class], works[class]);
+				      class, file->user->send_turn, works[class]);
 }
 
 /**

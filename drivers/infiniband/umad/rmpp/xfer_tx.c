@@ -19,7 +19,6 @@
 #include "rmpp/match.h"
 #include "trace.h"
 #include "umad_export.h"
-#include "user.h"
 
 /* An answer to the receiver's packets, or to its silence. */
 static void post_abort(struct umad_request *req, u8 status)
@@ -83,7 +82,6 @@ static enum after transfer_finish(struct umad_request *req)
 	    !umad_xfer_tx_is_active(req))
 		return AFTER_NOTHING;
 	tx->finished = true;
-	umad_xfer_tx_uncount(tx);
 	now = ktime_get();
 	if (tx->engine.state == RMPP_TX_ACKED) {
 		tx->response_window = umad_rmpp_window_offer(file, ktime_to_ns(now));
@@ -120,7 +118,9 @@ static void tx_timer(struct umad_request *req)
 
 	spin_lock(&req->file->lock);
 	now = ktime_get_ns();
-	rmpp_tx_timer(&tx->engine, now);
+	/* Waiting for a turn to send it is at fault for nothing. */
+	if (!umad_xfer_tx_is_ready(tx))
+		rmpp_tx_timer(&tx->engine, now);
 	if (now >= tx->turn_at) {
 		tx->turn_at = U64_MAX;
 		turn = umad_rmpp_wants_turn(req);
@@ -220,7 +220,6 @@ void umad_xfer_tx_answered(struct umad_request *req)
 	    req->txn.state == UMAD_TXN_WAIT) {
 		tx->engine.state = RMPP_TX_ACKED;
 		tx->finished = true;
-		umad_xfer_tx_uncount(tx);
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
 		wait_for_response(req, ktime_get());
 	}
@@ -360,10 +359,6 @@ static void transfer_init(struct umad_request *req)
 		window = umad_xfer_rx_reply_window(req->agent, &req->txn.dest, mad);
 	rmpp_tx_init(&tx->engine, segs, window, hdr->timeout_ms, hdr->retries,
 		     ktime_get_ns());
-	if (segs <= UMAD_SCHED_SHORT_SEGS) {
-		tx->short_segs = segs;
-		atomic_add(segs, &req->file->user->short_segs);
-	}
 }
 
 static int send_message(struct umad_agent *agent,

@@ -247,42 +247,103 @@ TEST_F(peers, waiting_for_a_turn_is_no_silence)
 	EXPECT_EQ(2, self->pkt.seg);
 }
 
-#define SHORT_FILES	8
-#define SHORTS		30	/* outstanding of each file */
-#define LONG_SEGS	200
-#define LONG_SEEN	80	/* soon, or else some give up */
+#define SHORT_BEFORE	3
 
-/* More files with short messages than have a turn at a time leave turns to long ones. */
-TEST_F(peers, short_messages_leave_turns_to_long_ones)
+/*
+ * Segments of a long message before the last of a short one, whose process has more
+ * of them. Those that are acknowledged are being sent.
+ */
+static uint32_t long_before_short(struct __test_metadata *_metadata,
+				  FIXTURE_DATA(peers) *self, bool acknowledged)
 {
-	const uint32_t l = 0x1000000;
-	uint32_t i, f, beside = 0, of_long = 0;
-	struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
-	struct rmpp_pkt first = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 1, SHORT_SEGS };
-	int fd[SHORT_FILES];
+	const uint32_t l = 100, last = SHORT_BEFORE + 1;
+	uint32_t i, of_long = 0, of_short = 0;
+	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
+	};
 
-	for (f = 0; f < SHORT_FILES; f++) {
-		fd[f] = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
-		agent.method = METHOD_TABLE + 1 + f;
-		ASSERT_LE(0, fd[f]);
-		ASSERT_EQ(0, rmpp_register(fd[f], &agent));
-		for (i = 0; i < SHORTS; i++) {
-			rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
-				      (METHOD_TABLE + 1 + f) | METHOD_RESP, f << 16 | i,
-				      SHORT_SEGS * SEG, 1);
-			rmpp_user_hdr(&self->msg)->lid = htobe16(PEER);
-			rmpp_user_hdr(&self->msg)->grh_present = 0;
-			ASSERT_LT(0, rmpp_msg_write(fd[f], &self->msg));
-			ASSERT_EQ(RMPP_DATA, see(self, SOON));
-		}
+	EXPECT_LE(0, fd);
+	EXPECT_EQ(0, rmpp_register(fd, &agent));
+	EXPECT_LT(0, answer_to(self, fd, 1, l, 1000, 0));
+	EXPECT_EQ(RMPP_DATA, see(self, SOON));
+	for (i = 1; i <= last; i++) {
+		EXPECT_LT(0, answer_to(self, self->fd, 0, i, SHORT_SEGS, 0));
+		EXPECT_EQ(RMPP_DATA, see(self, SOON));
+	}
+	EXPECT_EQ(0, hold(true));
+	EXPECT_EQ(0, ack(self, fd, 1, l, 1000));
+	for (i = acknowledged ? 1 : last; i <= last; i++)
+		EXPECT_EQ(0, ack(self, self->fd, 0, i, SHORT_SEGS));
+	sleep_ms(WHILE);
+	EXPECT_EQ(0, hold(false));
+	while (of_short < SHORT_SEGS - 1 && see(self, SOON) == RMPP_DATA) {
+		of_short += seen_tid(self) == last;
+		of_long += seen_tid(self) == l;
+	}
+	TH_LOG("%u segments of the long one before its last", of_long);
+	EXPECT_EQ(SHORT_SEGS - 1, of_short);
+	close(fd);
+	return of_long;
+}
+
+/* What silent nodes have asked for does not count: a short message is sent as one. */
+TEST_F(peers, silent_nodes_do_not_make_short_messages_wait)
+{
+	EXPECT_GE(POSTED_MAX + AGAIN, long_before_short(_metadata, self, false));
+}
+
+TEST_F(peers, many_short_messages_take_turns_with_long_ones)
+{
+	EXPECT_LT(2 * POSTED_MAX, long_before_short(_metadata, self, true));
+}
+
+#define SHORT_WRITING	40	/* processes */
+#define LONG_SEGS	200
+#define LONG_SEEN	40
+
+/* Writes one message, and stays. */
+static void write_short_message(uint8_t method)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = method,
+	};
+	const struct test_port port = { .lid = PEER };
+	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	struct rmpp_msg msg = {};
+
+	if (fd < 0 || rmpp_register(fd, &agent))
+		_exit(1);
+	rmpp_msg_init(&msg, &port, HDR_NEW, 0, CLASS_RMPP, method | METHOD_RESP, method,
+		      SHORT_SEGS * SEG, 1);
+	rmpp_user_hdr(&msg)->lid = htobe16(PEER);
+	rmpp_user_hdr(&msg)->grh_present = 0;
+	if (rmpp_msg_write(fd, &msg) < 0)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* Those of many processes, which wait for no pause, leave turns to long ones. */
+TEST_F_TIMEOUT(peers, short_messages_leave_turns_to_long_ones, 60)
+{
+	const struct rmpp_pkt first = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 1, SHORT_SEGS };
+	const uint32_t l = 0x1000000;
+	uint32_t i, beside = 0, of_long = 0;
+	pid_t pid[SHORT_WRITING];
+
+	for (i = 0; i < SHORT_WRITING; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			write_short_message(METHOD_TABLE + 1 + i);
+		ASSERT_EQ(RMPP_DATA, see(self, SOON));
 	}
 	ASSERT_LT(0, answer_to(self, self->fd, 1, l, LONG_SEGS, 0));
 	ASSERT_EQ(RMPP_DATA, see(self, SOON));
 	ASSERT_EQ(0, hold(true));
-	for (f = 0; f < SHORT_FILES; f++)
-		for (i = 0; i < SHORTS; i++)
-			ASSERT_EQ(0, inject(self, 0, METHOD_TABLE + 1 + f, f << 16 | i,
-					    &first));
+	for (i = 0; i < SHORT_WRITING; i++)
+		ASSERT_EQ(0, inject(self, 0, METHOD_TABLE + 1 + i, METHOD_TABLE + 1 + i,
+				    &first));
 	ASSERT_EQ(0, ack(self, self->fd, 1, l, LONG_SEGS));
 	sleep_ms(WHILE);
 	ASSERT_EQ(0, hold(false));
@@ -294,13 +355,12 @@ TEST_F(peers, short_messages_leave_turns_to_long_ones)
 	}
 	TH_LOG("%u of the long one, %u short before its last", of_long, beside);
 	EXPECT_EQ(LONG_SEEN, of_long);
-	/*
-	 * Three quarters of the time are theirs, and turns of the rest: 700 to 1,800 in
-	 * all. If the long one had no turn, it would come after the last of them.
-	 */
-	EXPECT_GE(SHORT_FILES * SHORTS * (SHORT_SEGS - 1) / 2, beside);
-	for (f = 0; f < SHORT_FILES; f++)
-		close(fd[f]);
+	/* Three quarters of the time are theirs, and turns of the rest. */
+	EXPECT_GE(SHORT_WRITING * (SHORT_SEGS - 1) * 3 / 4, beside);
+	for (i = 0; i < SHORT_WRITING; i++) {
+		EXPECT_EQ(0, kill(pid[i], SIGKILL));
+		waitpid(pid[i], NULL, 0);
+	}
 }
 
 #define SHORT_WRITERS	3
