@@ -59,6 +59,18 @@ static inline bool umad_flow_has_backlog(const struct umad_flow *flow)
 }
 
 /**
+ * umad_flow_waits() - does a MAD wait for a place?
+ * @entry: of the MAD
+ *
+ * Context: process, the lock held.
+ * Return: true if so: it has not been sent.
+ */
+static inline bool umad_flow_waits(const struct umad_flow_entry *entry)
+{
+	return !list_empty(&entry->node);
+}
+
+/**
  * umad_flow_is_full() - are all places taken?
  * @flow: of the agent
  *

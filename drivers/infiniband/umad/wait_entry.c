@@ -72,7 +72,8 @@ void umad_wait_entry_kick_backlog(struct umad_agent *agent)
  * @req: the request; its state or its wait entry has changed
  *
  * One that goes on and has used its wait entry up keeps the place for the next, as long
- * as its deadlines are coming; but not while its response comes, which may take any time.
+ * as its deadlines are coming; but not while its response comes, which may take any time,
+ * and which it will not be sent again for.
  * Context: process, &umad_file.lock held; does not sleep.
  */
 void umad_wait_entry_leave_place(struct umad_request *req)
@@ -82,7 +83,8 @@ void umad_wait_entry_leave_place(struct umad_request *req)
 	lockdep_assert_held(&agent->file->lock);
 	if (!agent->flow.limit)
 		return;
-	if (!req->waiting && (req->txn.state != UMAD_TXN_WAIT || req->answer_comes ||
+	if (!req->waiting && (req->txn.state != UMAD_TXN_WAIT ||
+			      (req->answer_comes && !req->txn.retries_left) ||
 			      req->txn.timeout == UMAD_TIMEOUT_INFINITE))
 		umad_flow_leave(&agent->flow, &req->flow);
 	umad_wait_entry_kick_backlog(agent);

@@ -12,7 +12,6 @@
 #include "rmpp/peer.h"
 #include "rmpp/reassembly.h"
 #include "user.h"
-#include "wait_entry.h"
 
 static unsigned int rmpp_file_answers = 4096;
 module_param(rmpp_file_answers, uint, 0644);
@@ -61,12 +60,10 @@ void umad_rmpp_count(struct umad_xfer_rx *rx)
 		file_activate(file);
 	atomic_inc(&file->user->reassembling);
 	atomic_inc(&file->port->rmpp_reassembling);
-	if (!rx->solicited) {
+	if (rx->solicited)
+		rx->req->answer_comes = true;
+	if (!rx->solicited)
 		umad_rmpp_peer_add(file, rx);
-		return;
-	}
-	rx->req->answer_comes = true;
-	umad_wait_entry_leave_place(rx->req);
 }
 
 /**

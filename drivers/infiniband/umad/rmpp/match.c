@@ -97,6 +97,9 @@ struct umad_request *umad_rmpp_find_request(struct umad_agent *agent,
 	};
 	struct umad_request *req = umad_rmpp_find_outstanding(agent, &key, from);
 
+	/* Nobody can have answered what waits for a place. */
+	if (req && umad_flow_waits(&req->flow))
+		return NULL;
 	return req && req->txn.state == UMAD_TXN_WAIT ? req : NULL;
 }
 

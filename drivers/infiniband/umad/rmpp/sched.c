@@ -43,7 +43,7 @@
 #define SEG_NS_FIRST	(50 * NSEC_PER_USEC)
 #define SEG_NS_MAX	NSEC_PER_MSEC
 /* And in the mean, while others wait all the time. */
-#define MEAN_NS_MAX	((s64)10 * NSEC_PER_MSEC)
+#define MEAN_NS_MAX	((s64)4 * NSEC_PER_MSEC)
 /* The time of short messages that can be saved up, and owed; three quarters of what passes are. */
 #define SHORT_NS_MAX	((s64)4 * NSEC_PER_MSEC)
 /* But long ones wait no longer than that. */
@@ -109,9 +109,9 @@ static enum umad_sched_class next_class(const struct umad_sched *sched, bool sho
 		return UMAD_SCHED_SHORT;
 	if (!umad_turn_is_awaited(&sched->root[UMAD_SCHED_SHORT]))
 		return UMAD_SCHED_LONG;
-	if (!is_within(sched->long_waits_since, LONG_WAIT_MAX, now))
-		return UMAD_SCHED_LONG;
-	if (short_first || sched->last_class == UMAD_SCHED_LONG)
+	if (sched->last_class == UMAD_SCHED_LONG)
+		return UMAD_SCHED_SHORT;
+	if (short_first && is_within(sched->long_waits_since, LONG_WAIT_MAX, now))
 		return UMAD_SCHED_SHORT;
 	return UMAD_SCHED_LONG;
 }
@@ -209,6 +209,8 @@ static void take_back(struct umad_sched *sched, unsigned int left, unsigned int 
 	/* What only short ones have taken does not put off the end of a pause. */
 	if (!sched->granted && sched->busy_segs && sched->busy_long)
 		sched->next = ktime_add_ns(now, pause_after(sched, now));
+	if (!sched->granted)
+		sched->busy_segs = 0;
 	sample_end(sched, now);
 }
 

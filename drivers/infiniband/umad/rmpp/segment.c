@@ -227,8 +227,7 @@ void umad_xfer_tx_want(struct umad_request *req)
 /*
  * Hand to ib_core what may be sent now, at most @max segments. One thread at a time does
  * it, so that they leave in order. The caller has a reference, and an active one to the
- * agent unless it is ib_core's send handler, which the agent's end waits for. The lock is
- * dropped around each post. Return: how many were handed out.
+ * agent. The lock is dropped around each post. Return: how many were handed out.
  */
 static unsigned int segments_post(struct umad_request *req, unsigned int max)
 	__must_hold(&req->file->lock)

@@ -15,10 +15,10 @@
 /*
  * A sender that is silent for so long uses nothing of what it was granted: it
  * waits for its own timeout, of 2 s in-tree, or is gone. When it comes back it
- * does so with one segment or two, and counts again.
+ * counts again, as soon as it uses what it has.
  */
 #define SILENT_AFTER	(250 * NSEC_PER_MSEC)
-/* Silent is also who sends less of it than that meanwhile. */
+/* Which is that, and more often than @SILENT_AFTER. */
 #define USED_MIN(granted)	((granted) / 16 + 1)
 /* Of the window budget, what one peer alone is not granted: for who comes next. */
 #define RESERVE(budget)	((budget) / 8)

@@ -18,6 +18,7 @@
 #include "rmpp/peer.h"
 #include "rmpp/table.h"
 #include "rmpp/xfer_tx.h"
+#include "wait_entry.h"
 
 /*
  * A response that has begun may take this long for each further segment, in
@@ -89,6 +90,7 @@ static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
 	umad_txn_put_off(&file->txns, txn, now, wait);
 	umad_file_arm(file);
+	umad_wait_entry_leave_place(rx->req);
 	return true;
 }
 

@@ -301,6 +301,28 @@ TEST_F(flow, response_that_has_begun_takes_no_place)
 	EXPECT_EQ(PLACES + 1, tid);
 }
 
+/* Not even by an answer to what has not been sent yet, of who guesses its TID. */
+TEST_F(flow, response_to_what_waits_is_unmatched)
+{
+	const struct rmpp_pkt first = {
+		1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST, 0, 1, 0x7fffffff,
+	};
+	struct ib_hwsim_frame last;
+
+	ask_sa(_metadata, self, 1, PLACES + 1, 20000, 0);
+	ASSERT_EQ(1, see(self, SOON));
+	ASSERT_EQ(PLACES, see(self, SOON));
+	last = self->seen;
+	frame_mad(&self->seen)->tid = (frame_mad(&last)->tid & htobe64(~0xffffffffULL)) |
+				      htobe64(PLACES + 1);
+	ASSERT_EQ(0, inject(self, &first));
+	EXPECT_EQ(-ETIME, see(self, WHILE));
+	self->seen = last;
+	ASSERT_EQ(0, inject(self, NULL));
+	expect_end(_metadata, self, PLACES, 0);
+	EXPECT_EQ(PLACES + 1, see(self, SOON));
+}
+
 /* It listens for a late response, until another needs its place; its TID is free. */
 TEST_F(flow, expired_request_gives_up_its_place)
 {
