@@ -173,7 +173,6 @@ static void grant(struct umad_sched_queue *queue, unsigned int segs, ktime_t now
 	lockdep_assert_held(&sched->lock);
 	if (!sched->granted) {
 		sched->busy_since = now;
-		sched->busy_segs = 0;
 		sched->busy_long = false;
 		sample_begin(sched, now);
 	}
@@ -206,11 +205,12 @@ static void take_back(struct umad_sched *sched, unsigned int left, unsigned int 
 	if (sched->granted && sched->sample_segs + sched->sample_unseen < GRANTED_MAX)
 		return;
 	now = ktime_get();
-	/* What only short ones have taken does not put off the end of a pause. */
-	if (!sched->granted && sched->busy_segs && sched->busy_long)
-		sched->next = ktime_add_ns(now, pause_after(sched, now));
-	if (!sched->granted)
+	if (!sched->granted) {
+		/* What only short ones have taken does not put off the end of a pause. */
+		if (sched->busy_segs && sched->busy_long)
+			sched->next = ktime_add_ns(now, pause_after(sched, now));
 		sched->busy_segs = 0;
+	}
 	sample_end(sched, now);
 }
 

@@ -26,6 +26,21 @@ static int hold(bool held)
 	return hwsim_set(DEVICE, 1, "hold_completions", held ? "1" : "0");
 }
 
+/* A file whose agent 0 serves @method, or a negative number. */
+static int open_server(uint8_t method)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = method,
+	};
+	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+
+	if (fd >= 0 && rmpp_register(fd, &agent)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 /* By its method an ACK comes to the file that has sent the answer. */
 static uint8_t method_of(FIXTURE_DATA(peers) *self, int fd)
 {
@@ -90,14 +105,10 @@ TEST_F(peers, many_ACKs_at_once_do_not_fill_the_send_queue)
 /* Of two files, however much the one that was first has to send. */
 TEST_F(peers, files_take_turns)
 {
-	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
-	};
+	int fd = open_server(METHOD_TABLE + 1);
 	uint32_t beside = 0, second = 0;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, rmpp_register(fd, &agent));
 	ASSERT_LT(0, answer_to(self, self->fd, 0, 1, 1000, 0));
 	ASSERT_EQ(RMPP_DATA, see(self, SOON));
 	ASSERT_LT(0, answer_to(self, fd, 1, 2, 200, 0));
@@ -249,44 +260,33 @@ TEST_F(peers, waiting_for_a_turn_is_no_silence)
 
 #define SHORT_BEFORE	3
 
-/* Segments of a long message before the last of a short one, whose file has unacknowledged ones. */
-static uint32_t long_before_short(struct __test_metadata *_metadata,
-				  FIXTURE_DATA(peers) *self)
+/* What silent nodes have asked for does not count: a short message is sent as one. */
+TEST_F(peers, silent_nodes_do_not_make_short_messages_wait)
 {
 	const uint32_t l = 100, last = SHORT_BEFORE + 1;
 	uint32_t i, of_long = 0, of_short = 0;
-	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
-	};
+	int fd = open_server(METHOD_TABLE + 1);
 
-	EXPECT_LE(0, fd);
-	EXPECT_EQ(0, rmpp_register(fd, &agent));
-	EXPECT_LT(0, answer_to(self, fd, 1, l, 1000, 0));
-	EXPECT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_LE(0, fd);
+	ASSERT_LT(0, answer_to(self, fd, 1, l, 1000, 0));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
 	for (i = 1; i <= last; i++) {
-		EXPECT_LT(0, answer_to(self, self->fd, 0, i, SHORT_SEGS, 0));
-		EXPECT_EQ(RMPP_DATA, see(self, SOON));
+		ASSERT_LT(0, answer_to(self, self->fd, 0, i, SHORT_SEGS, 0));
+		ASSERT_EQ(RMPP_DATA, see(self, SOON));
 	}
-	EXPECT_EQ(0, hold(true));
-	EXPECT_EQ(0, ack(self, fd, 1, l, 1000));
-	EXPECT_EQ(0, ack(self, self->fd, 0, last, SHORT_SEGS));
+	ASSERT_EQ(0, hold(true));
+	ASSERT_EQ(0, ack(self, fd, 1, l, 1000));
+	ASSERT_EQ(0, ack(self, self->fd, 0, last, SHORT_SEGS));
 	sleep_ms(WHILE);
-	EXPECT_EQ(0, hold(false));
+	ASSERT_EQ(0, hold(false));
 	while (of_short < SHORT_SEGS - 1 && see(self, SOON) == RMPP_DATA) {
 		of_short += seen_tid(self) == last;
 		of_long += seen_tid(self) == l;
 	}
 	TH_LOG("%u segments of the long one before its last", of_long);
 	EXPECT_EQ(SHORT_SEGS - 1, of_short);
+	EXPECT_GE(POSTED_MAX + AGAIN, of_long);
 	close(fd);
-	return of_long;
-}
-
-/* What silent nodes have asked for does not count: a short message is sent as one. */
-TEST_F(peers, silent_nodes_do_not_make_short_messages_wait)
-{
-	EXPECT_GE(POSTED_MAX + AGAIN, long_before_short(_metadata, self));
 }
 
 #define SHORT_WRITING	40	/* processes */
@@ -296,14 +296,11 @@ TEST_F(peers, silent_nodes_do_not_make_short_messages_wait)
 /* Writes one message, and stays. */
 static void write_short_message(uint8_t method)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = method,
-	};
 	const struct test_port port = { .lid = PEER };
-	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	int fd = open_server(method);
 	struct rmpp_msg msg = {};
 
-	if (fd < 0 || rmpp_register(fd, &agent))
+	if (fd < 0)
 		_exit(1);
 	rmpp_msg_init(&msg, &port, HDR_NEW, 0, CLASS_RMPP, method | METHOD_RESP, method,
 		      SHORT_SEGS * SEG, 1);
@@ -359,15 +356,12 @@ TEST_F_TIMEOUT(peers, short_messages_leave_turns_to_long_ones, 60)
 
 static void write_short_messages(uint8_t method)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = method,
-	};
 	const struct test_port port = { .lid = PEER };
-	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	int fd = open_server(method);
 	struct rmpp_msg msg = {};
 	uint32_t tid = 0;
 
-	if (fd < 0 || rmpp_register(fd, &agent))
+	if (fd < 0)
 		_exit(1);
 	for (;;) {
 		rmpp_msg_init(&msg, &port, HDR_NEW, 0, CLASS_RMPP, method | METHOD_RESP,
