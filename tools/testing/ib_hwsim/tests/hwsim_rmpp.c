@@ -280,15 +280,15 @@ TEST_F(peers, data_that_begins_nothing_does_not_keep_the_answer_of_a_message)
 	expect_answer_after(_metadata, self, 0, &stray_data);
 }
 
-/* Until there is a packet of another kind than @type, or of another segment. */
-static int see_behind(FIXTURE_DATA(peers) *self, int type, uint32_t seg)
+/* Such a packet of that message; before it, on a slow machine, what is sent again. */
+static int see_packet(FIXTURE_DATA(peers) *self, uint64_t tid, int type, uint32_t seg)
 {
 	int ret;
 
-	/* On a slow machine some are sent again. */
 	do {
 		ret = see(self, SOON);
-	} while (ret == type && self->pkt.seg == seg);
+	} while (ret >= 0 && (ret != type || self->pkt.seg != seg ||
+			      be64toh(frame_mad(&self->seen)->tid) != tid));
 	return ret;
 }
 
@@ -299,10 +299,10 @@ static int ask_and_answer(FIXTURE_DATA(peers) *self)
 
 	self->asked++;
 	if (request(self, 2 * SEG, 10000, &tid) ||
-	    peer_acks(self, tid, 1, 10) || see_behind(self, RMPP_DATA, 1) != RMPP_DATA ||
-	    peer_acks(self, tid, 2, 10) || see_behind(self, RMPP_DATA, 2) != RMPP_ACK ||
+	    peer_acks(self, tid, 1, 10) || see_packet(self, tid, RMPP_DATA, 2) < 0 ||
+	    peer_acks(self, tid, 2, 10) || see_packet(self, tid, RMPP_ACK, 0) < 0 ||
 	    data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1) ||
-	    see_behind(self, RMPP_ACK, 0) != RMPP_ACK)
+	    see_packet(self, tid, RMPP_ACK, 1) < 0)
 		return -EPROTO;
 	return rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON) > 0 ?
 	       0 : -ETIME;
