@@ -210,16 +210,17 @@ static bool reserve_take(struct umad_file *file, size_t size)
 /**
  * umad_reserve_alloc() - memory for the file's opener, in a handler
  * @file: of one of whose agents the handler is
- * @size: bytes
+ * @cache: to allocate from
  * @used: set; for umad_reserve_free()
  *
  * Context: process; does not sleep.
- * Return: the memory, for kfree(), or NULL.
+ * Return: the memory, for kmem_cache_free(), or NULL.
  */
-void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used)
+void *umad_reserve_alloc(struct umad_file *file, struct kmem_cache *cache, size_t *used)
 {
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
-	void *p = kmalloc(size, UMAD_GFP_HANDLER);
+	void *p = kmem_cache_alloc(cache, UMAD_GFP_HANDLER);
+	size_t size = kmem_cache_size(cache);
 
 	umad_charge_end(&charge);
 	*used = 0;
@@ -228,7 +229,7 @@ void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used)
 
 	umad_reserve_refill(file);
 	if (reserve_take(file, size))
-		p = kmalloc(size, GFP_NOWAIT | __GFP_NOWARN);
+		p = kmem_cache_alloc(cache, GFP_NOWAIT | __GFP_NOWARN);
 	if (p)
 		*used = size;
 	else

@@ -117,12 +117,13 @@ static inline void umad_throttle_resume(unsigned int over_high)
 #endif
 }
 
+struct kmem_cache;
 struct umad_file;
 
 struct umad_reserve *umad_reserve_get(void);
 void umad_reserve_put(struct umad_reserve *reserve);
 void umad_reserve_refill(struct umad_file *file);
-void *umad_reserve_alloc(struct umad_file *file, size_t size, size_t *used);
+void *umad_reserve_alloc(struct umad_file *file, struct kmem_cache *cache, size_t *used);
 void umad_reserve_free(struct umad_file *file, size_t used);
 
 #endif /* UMAD_CHARGE_H */

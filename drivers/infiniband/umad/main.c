@@ -8,6 +8,7 @@
 #include "device.h"
 #include "pagebuf.h"
 #include "queues.h"
+#include "recv.h"
 #include "sysfs.h"
 
 MODULE_DESCRIPTION("User-space access to InfiniBand management datagrams");
@@ -32,14 +33,19 @@ static int __init umad_init(void)
 	ret = umad_queues_init();
 	if (ret)
 		goto err_class;
+	ret = umad_recv_init();
+	if (ret)
+		goto err_queues;
 	umad_debugfs_init();
 	ret = umad_clients_register();
 	if (ret)
-		goto err_queues;
+		goto err_recv;
 	return 0;
 
-err_queues:
+err_recv:
 	umad_debugfs_exit();
+	umad_recv_exit();
+err_queues:
 	umad_queues_exit();
 err_class:
 	class_unregister(&umad_class);
@@ -53,6 +59,7 @@ static void __exit umad_exit(void)
 {
 	umad_clients_unregister();
 	umad_debugfs_exit();
+	umad_recv_exit();
 	umad_queues_exit();
 	umad_pagebuf_exit();
 	class_unregister(&umad_class);

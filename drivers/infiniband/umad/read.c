@@ -11,15 +11,15 @@
 #include "trace.h"
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
-static int copy_mad(const struct umad_rx_entry *entry, char __user *buf, size_t len)
+static int copy_mad(const struct umad_rx_view *view, char __user *buf, size_t len)
 {
-	size_t head = min(len, entry->len);
+	size_t head = min(len, view->len);
 
-	if (copy_to_user(buf, entry->data, head))
+	if (copy_to_user(buf, view->data, head))
 		return -EFAULT;
 	if (len == head)
 		return 0;
-	return umad_pagebuf_read_user(entry->body, 0, buf + head, len - head);
+	return umad_pagebuf_read_user(view->body, 0, buf + head, len - head);
 }
 
 /*
@@ -30,11 +30,15 @@ static int copy_mad(const struct umad_rx_entry *entry, char __user *buf, size_t 
 static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entry,
 			char __user *buf, size_t count, size_t hdr_size)
 {
-	size_t whole = entry->len + entry->body_len;
-	size_t part = min(whole, entry->body ? entry->first : whole);
-	bool fits = count >= hdr_size + whole;
 	struct ib_user_mad_hdr hdr = entry->hdr;
+	struct umad_rx_view view = {};
+	size_t whole, part;
+	bool fits;
 
+	entry->ops->view(entry, &view);
+	whole = view.len + view.body_len;
+	part = min(whole, view.body ? view.first : whole);
+	fits = count >= hdr_size + whole;
 	if (!fits)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_READ_SHORT);
 	if (count < hdr_size + part)
@@ -43,15 +47,15 @@ static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entr
 	if (!hdr.status)
 		hdr.length = hdr_size + whole;
 	if (copy_to_user(buf, &hdr, hdr_size) ||
-	    copy_mad(entry, buf + hdr_size, fits ? whole : part))
+	    copy_mad(&view, buf + hdr_size, fits ? whole : part))
 		return -EFAULT;
 	if (!fits)
 		return -ENOSPC;
 
 	if (hdr.status)
-		trace_ib_umad_read_send(file, &hdr, entry->data);
+		trace_ib_umad_read_send(file, &hdr, view.data);
 	else
-		trace_ib_umad_read_recv(file, &hdr, entry->data);
+		trace_ib_umad_read_recv(file, &hdr, view.data);
 	return hdr_size + whole;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "recv.h"
 
-#include <linux/overflow.h>
+#include <linux/build_bug.h>
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
 #include "agent.h"
@@ -20,39 +20,106 @@
 
 /**
  * struct recv_entry - a received MAD in a file's queue
- * @rx_entry: what the queue knows of it
- * @file: that it is for
- * @reserve: bytes of &umad_file.reserve that it takes
+ * @rx_entry: what the queue knows of it; the length in its header is that of the MAD
  * @mad: the bytes
  */
 struct recv_entry {
 	struct umad_rx_entry rx_entry;
-	struct umad_file *file;
-	size_t reserve;
 	u8 mad[];
 };
 
-static void release_recv(struct umad_rx_entry *rx_entry)
-{
-	struct recv_entry *recv = container_of(rx_entry, struct recv_entry, rx_entry);
+/* A process may have any number of them unread. */
+static_assert(sizeof(struct recv_entry) + sizeof(struct ib_mad) <= 352);
 
-	umad_reserve_free(recv->file, recv->reserve);
-	kfree(recv);
+static struct kmem_cache *ib_cache; /* of MADs of InfiniBand */
+static struct kmem_cache *opa_cache; /* of longer ones */
+
+static struct kmem_cache *create_cache(const char *name, size_t mad_len)
+{
+	return kmem_cache_create_usercopy(name, sizeof(struct recv_entry) + mad_len, 0,
+					  SLAB_ACCOUNT, offsetof(struct recv_entry, mad),
+					  mad_len, NULL);
 }
 
-static struct recv_entry *alloc_msg(struct umad_file *file, size_t len)
+/**
+ * umad_recv_init() - before the first MAD is received
+ *
+ * Context: process; sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int umad_recv_init(void)
 {
-	/* Of OPA's short ones what is missing of the header reads as zero. */
-	size_t missing = len < IB_MGMT_MAD_HDR ? IB_MGMT_MAD_HDR - len : 0;
-	struct recv_entry *recv;
-	size_t reserve;
+	ib_cache = create_cache("ib_umad_mad", sizeof(struct ib_mad));
+	opa_cache = create_cache("ib_umad_opa_mad", sizeof(struct opa_mad));
+	if (ib_cache && opa_cache)
+		return 0;
+	umad_recv_exit();
+	return -ENOMEM;
+}
 
-	recv = umad_reserve_alloc(file, struct_size(recv, mad, len + missing), &reserve);
-	if (recv) {
-		recv->file = file;
-		recv->reserve = reserve;
-		memset(recv->mad + len, 0, missing);
-	}
+/**
+ * umad_recv_exit() - no file is left
+ *
+ * Context: process; sleeps.
+ */
+void umad_recv_exit(void)
+{
+	kmem_cache_destroy(opa_cache);
+	kmem_cache_destroy(ib_cache);
+}
+
+static struct kmem_cache *cache_of(size_t mad_len)
+{
+	return mad_len <= sizeof(struct ib_mad) ? ib_cache : opa_cache;
+}
+
+static void view_recv(const struct umad_rx_entry *rx_entry, struct umad_rx_view *view)
+{
+	view->data = container_of(rx_entry, struct recv_entry, rx_entry)->mad;
+	view->len = rx_entry->hdr.length;
+}
+
+static void release_recv(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
+{
+	kmem_cache_free(cache_of(rx_entry->hdr.length),
+			container_of(rx_entry, struct recv_entry, rx_entry));
+}
+
+/* Of memory that is charged to nobody. */
+static void release_reserve(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
+{
+	umad_reserve_free(container_of(q, struct umad_file, rxq),
+			  kmem_cache_size(cache_of(rx_entry->hdr.length)));
+	release_recv(q, rx_entry);
+}
+
+static const struct umad_rx_ops recv_ops = {
+	.view = view_recv,
+	.release = release_recv,
+};
+
+static const struct umad_rx_ops reserve_ops = {
+	.view = view_recv,
+	.release = release_reserve,
+};
+
+static struct recv_entry *alloc_entry(struct umad_file *file,
+				      const struct ib_mad_recv_wc *rwc)
+{
+	size_t len = rwc->mad_len, reserve;
+	struct recv_entry *recv;
+
+	if (WARN_ON_ONCE(len > sizeof(struct opa_mad)))
+		return NULL;
+	recv = umad_reserve_alloc(file, cache_of(len), &reserve);
+	if (!recv)
+		return NULL;
+	recv->rx_entry.ops = reserve ? &reserve_ops : &recv_ops;
+	recv->rx_entry.charge = 0;
+	memcpy(recv->mad, rwc->recv_buf.mad, len);
+	/* Of OPA's short ones what is missing of the header reads as zero. */
+	if (len < IB_MGMT_MAD_HDR)
+		memset(recv->mad + len, 0, IB_MGMT_MAD_HDR - len);
 	return recv;
 }
 
@@ -60,37 +127,29 @@ static struct recv_entry *alloc_msg(struct umad_file *file, size_t len)
 static struct recv_entry *make_entry(struct umad_agent *agent,
 				     const struct ib_mad_recv_wc *rwc)
 {
+	enum umad_stat why = UMAD_STAT_RECV_DROPPED_GID;
 	struct umad_file *file = agent->file;
-	struct umad_stats *stats = &file->port->stats;
+	struct ib_user_mad_hdr hdr;
 	struct recv_entry *recv;
-	enum umad_stat why;
 
-	why = UMAD_STAT_RECV_DROPPED_NOMEM;
-	recv = alloc_msg(file, rwc->mad_len);
-	if (!recv)
+	if (umad_recv_hdr(agent, rwc, &hdr))
 		goto drop;
 
-	recv->rx_entry.data = recv->mad;
-	recv->rx_entry.len = rwc->mad_len;
-	recv->rx_entry.body = NULL;
-	recv->rx_entry.body_len = 0;
-	recv->rx_entry.charge = 0;
-	recv->rx_entry.release = release_recv;
-	memcpy(recv->mad, rwc->recv_buf.mad, rwc->mad_len);
-
-	why = UMAD_STAT_RECV_DROPPED_GID;
-	if (umad_recv_hdr(agent, rwc, &recv->rx_entry.hdr))
-		goto drop_free;
+	why = UMAD_STAT_RECV_DROPPED_NOMEM;
+	recv = alloc_entry(file, rwc);
+	if (!recv)
+		goto drop;
+	recv->rx_entry.hdr = hdr;
+	recv->rx_entry.hdr.length = rwc->mad_len;
 
 	why = UMAD_STAT_RECV_DROPPED_BUDGET;
-	if (!umad_rxq_charge(&file->rxq, &recv->rx_entry, ksize(recv)))
-		goto drop_free;
-	return recv;
+	if (umad_rxq_charge(&file->rxq, &recv->rx_entry,
+			    kmem_cache_size(cache_of(rwc->mad_len))))
+		return recv;
 
-drop_free:
-	release_recv(&recv->rx_entry);
+	recv->rx_entry.ops->release(&file->rxq, &recv->rx_entry);
 drop:
-	umad_stat_inc(stats, why);
+	umad_stat_inc(&file->port->stats, why);
 	return NULL;
 }
 

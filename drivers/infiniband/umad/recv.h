@@ -6,6 +6,8 @@ struct ib_mad_agent;
 struct ib_mad_recv_wc;
 struct ib_mad_send_buf;
 
+int umad_recv_init(void);
+void umad_recv_exit(void);
 void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 		       struct ib_mad_recv_wc *wc);
 

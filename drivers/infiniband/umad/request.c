@@ -25,14 +25,25 @@ void umad_request_get(struct umad_request *req)
 	refcount_inc(&req->refs);
 }
 
-static void release_entry(struct umad_rx_entry *rx_entry)
+static void view_entry(const struct umad_rx_entry *rx_entry, struct umad_rx_view *view)
 {
-	struct umad_timeout_entry *entry =
+	const struct umad_timeout_entry *entry =
 		container_of(rx_entry, struct umad_timeout_entry, rx_entry);
 
-	atomic_dec(&entry->file->user->held_requests);
-	kfree(entry);
+	view->data = &entry->mad;
+	view->len = sizeof(entry->mad);
 }
+
+static void release_entry(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
+{
+	atomic_dec(&container_of(q, struct umad_file, rxq)->user->held_requests);
+	kfree(container_of(rx_entry, struct umad_timeout_entry, rx_entry));
+}
+
+static const struct umad_rx_ops entry_ops = {
+	.view = view_entry,
+	.release = release_entry,
+};
 
 /**
  * umad_request_put() - drop a reference
@@ -72,7 +83,7 @@ static void queue_timeout_entry(struct umad_request *req)
 	/* It counts by itself: it may be read before the request has left, or long after. */
 	atomic_inc(&file->user->held_requests);
 	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_SEND_TIMED_OUT))
-		release_entry(&entry->rx_entry);
+		release_entry(&file->rxq, &entry->rx_entry);
 }
 
 /**
@@ -238,11 +249,8 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 	req->timeout_entry = entry;
 	timerqueue_init(&req->expired_node);
 	umad_flow_entry_init(&req->flow);
-	entry->file = agent->file;
 	entry->mad = *mad;
-	entry->rx_entry.data = &entry->mad;
-	entry->rx_entry.len = sizeof(entry->mad);
-	entry->rx_entry.release = release_entry;
+	entry->rx_entry.ops = &entry_ops;
 	init_txn(req, hdr, mad);
 	umad_retry_init(&req->retry, &req->txn.dest);
 	return req;

@@ -53,13 +53,12 @@ struct umad_request_ops {
 
 /**
  * struct umad_timeout_entry - what read() returns when nobody answers
- * @rx_entry: entry of the receive queue
- * @file: whose process's &umad_user.held_requests it counts in
+ * @rx_entry: entry of the receive queue; it counts in &umad_user.held_requests of the
+ *	file's process
  * @mad: the common header of the MAD, as it was sent
  */
 struct umad_timeout_entry {
 	struct umad_rx_entry rx_entry;
-	struct umad_file *file;
 	struct ib_mad_hdr mad;
 };
 

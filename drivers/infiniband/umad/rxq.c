@@ -176,7 +176,7 @@ void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry)
 	spin_lock(&q->lock);
 	q->charged -= entry->charge;
 	spin_unlock(&q->lock);
-	entry->release(entry);
+	entry->ops->release(q, entry);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_free);
 

@@ -13,29 +13,51 @@
 
 struct umad_pagebuf;
 
+struct umad_rx_entry;
+struct umad_rxq;
+
 /**
- * struct umad_rx_entry - one entry for read()
- * @node: in &umad_rxq.list
- * @hdr: as read() copies it out, but for @length, which depends on the layout
+ * struct umad_rx_view - what there is to be read of an entry
  * @data: the MAD, or the headers of a message of several segments
  * @len: bytes of @data
  * @body: the data of such a message, or NULL
  * @body_len: bytes of it
  * @first: bytes that its first segment had: a reader with room for them gets
  *	them, and hears how much room the whole needs
- * @charge: bytes it is charged to the queue's budget
- * @release: gives the entry back
  */
-struct umad_rx_entry {
-	struct list_head node;
-	struct ib_user_mad_hdr hdr;
+struct umad_rx_view {
 	const void *data;
 	size_t len;
 	struct umad_pagebuf *body;
 	size_t body_len;
 	size_t first;
+};
+
+/**
+ * struct umad_rx_ops - what kinds of entries do differently
+ * @view: fill in a view, which is zero; good as long as the entry
+ * @release: give the entry back, which is not charged any more to the queue; may sleep
+ */
+struct umad_rx_ops {
+	void (*view)(const struct umad_rx_entry *entry, struct umad_rx_view *view);
+	void (*release)(struct umad_rxq *q, struct umad_rx_entry *entry);
+};
+
+/**
+ * struct umad_rx_entry - one entry for read()
+ * @node: in &umad_rxq.list
+ * @hdr: as read() copies it out; but its length, without a status, is its owner's, as it
+ *	depends on the layout
+ * @ops: what it is, constant
+ * @charge: bytes it is charged to the queue's budget
+ *
+ * There may be very many, each with a MAD of 256 bytes.
+ */
+struct umad_rx_entry {
+	struct list_head node;
+	struct ib_user_mad_hdr hdr;
+	const struct umad_rx_ops *ops;
 	size_t charge;
-	void (*release)(struct umad_rx_entry *entry);
 };
 
 /**

@@ -51,12 +51,14 @@ static void check(struct model *m)
 	     (!m->dead && m->charged < m->q.budget));
 }
 
-static void release(struct umad_rx_entry *msg)
+static void release(struct umad_rxq *q, struct umad_rx_entry *msg)
 {
 	struct record *record = container_of(msg, struct record, msg);
 
 	record->released++;
 }
+
+static const struct umad_rx_ops ops = { .release = release };
 
 static void given_back(struct model *m, struct record *record)
 {
@@ -72,7 +74,7 @@ static void make(struct model *m, struct record *record, struct input *in)
 		    m->charged <= m->q.budget - bytes;
 
 	memset(record, 0, sizeof(*record));
-	record->msg.release = release;
+	record->msg.ops = &ops;
 	record->place = MADE;
 	switch (take(in) % 4) {
 	case 0:

@@ -423,6 +423,7 @@ int rxe_reply(struct kunit *test, struct umad_file *file,
 bool rxe_read(struct umad_file *file, struct rxe_record *record,
 	      unsigned long jiffies)
 {
+	struct umad_rx_view view = {};
 	struct umad_rx_entry *msg;
 
 	/* As a reader does: the queue wakes no other kind of sleep. */
@@ -433,9 +434,10 @@ bool rxe_read(struct umad_file *file, struct rxe_record *record,
 	if (!msg)
 		return false;
 	record->hdr = msg->hdr;
-	record->len = msg->len;
+	msg->ops->view(msg, &view);
+	record->len = view.len;
 	memset(record->raw, 0, sizeof(record->raw));
-	memcpy(record->raw, msg->data, min(msg->len, sizeof(record->raw)));
+	memcpy(record->raw, view.data, min(view.len, sizeof(record->raw)));
 	umad_rxq_free(&file->rxq, msg);
 	return true;
 }

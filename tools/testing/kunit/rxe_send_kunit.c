@@ -143,6 +143,23 @@ static void rxe_no_response_expected(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rxe_stat(test, UMAD_STAT_SEND_RETRIED), 0);
 }
 
+/* A file may have very many unread. */
+static void rxe_memory_of_an_unread_mad(struct kunit *test)
+{
+	struct umad_file *client = rxe_open(test), *server = rxe_open(test);
+	u32 id = rxe_client(test, client);
+	u32 i;
+
+	rxe_server(test, server);
+	for (i = 0; i < 10; i++)
+		KUNIT_ASSERT_EQ(test, rxe_send(test, client, id, i, 0, 0), 0);
+	for (i = 0; i < 1000 && READ_ONCE(server->rxq.queued) < 10; i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, server->rxq.charged, 10 * 352);
+	KUNIT_EXPECT_EQ(test, rxe_read_all(server), 10);
+	KUNIT_EXPECT_EQ(test, server->rxq.charged, 0);
+}
+
 /* A peer in the kernel, which may answer before our send is complete. */
 static void rxe_many_answered(struct kunit *test)
 {
@@ -328,6 +345,7 @@ static void rxe_send_checks(struct kunit *test)
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(rxe_request_and_reply, pair_gen_params),
 	KUNIT_CASE(rxe_no_response_expected),
+	KUNIT_CASE(rxe_memory_of_an_unread_mad),
 	KUNIT_CASE(rxe_many_answered),
 	KUNIT_CASE(rxe_duplicate_tid),
 	KUNIT_CASE(rxe_raw_segments),

@@ -35,10 +35,12 @@ struct rxq_env {
 	bool ready;
 };
 
-static void release_record(struct umad_rx_entry *msg)
+static void release_record(struct umad_rxq *q, struct umad_rx_entry *msg)
 {
 	container_of(msg, struct record, msg)->released++;
 }
+
+static const struct umad_rx_ops record_ops = { .release = release_record };
 
 static int rxq_env_init(struct kunit *test)
 {
@@ -51,7 +53,7 @@ static int rxq_env_init(struct kunit *test)
 	test->priv = env;
 	umad_rxq_init(&env->q, BUDGET);
 	for (i = 0; i < RECORDS; i++)
-		env->records[i].msg.release = release_record;
+		env->records[i].msg.ops = &record_ops;
 	return 0;
 }
 

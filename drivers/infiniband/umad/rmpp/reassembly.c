@@ -9,16 +9,32 @@
 #include "request.h"
 
 /**
- * umad_rmpp_rx_entry_release() - give a message back
- * @entry: in a &struct umad_rmpp_rx_entry; consumed
+ * umad_rmpp_rx_entry_free() - give a message back
+ * @entry: consumed
  *
  * Context: process; may sleep.
  */
-void umad_rmpp_rx_entry_release(struct umad_rx_entry *entry)
+void umad_rmpp_rx_entry_free(struct umad_rmpp_rx_entry *entry)
 {
-	umad_pagebuf_free_soon(entry->body);
-	kfree(container_of(entry, struct umad_rmpp_rx_entry, rx_entry));
+	umad_pagebuf_free_soon(entry->view.body);
+	kfree(entry);
 }
+
+static void view_message(const struct umad_rx_entry *rx_entry, struct umad_rx_view *view)
+{
+	*view = container_of(rx_entry, struct umad_rmpp_rx_entry, rx_entry)->view;
+}
+
+static void release_message(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
+{
+	umad_rmpp_rx_entry_free(container_of(rx_entry, struct umad_rmpp_rx_entry,
+					     rx_entry));
+}
+
+const struct umad_rx_ops umad_rmpp_rx_ops = {
+	.view = view_message,
+	.release = release_message,
+};
 
 /**
  * umad_xfer_rx_get() - take a reference
@@ -44,7 +60,7 @@ void umad_xfer_rx_put(struct umad_xfer_rx *rx)
 	if (rx->ah)
 		umad_ah_put(rx->ah);
 	if (rx->entry)
-		umad_rmpp_rx_entry_release(&rx->entry->rx_entry);
+		umad_rmpp_rx_entry_free(rx->entry);
 	if (rx->req)
 		umad_request_put(rx->req);
 	kfree(rx);

@@ -16,10 +16,12 @@ struct umad_request;
 /**
  * struct umad_rmpp_rx_entry - a message for read()
  * @rx_entry: entry of the receive queue
+ * @view: what is to be read: @head, and pages for the rest; set before it is queued
  * @head: headers of the first segment
  */
 struct umad_rmpp_rx_entry {
 	struct umad_rx_entry rx_entry;
+	struct umad_rx_view view;
 	u8 head[UMAD_RMPP_HDR_MAX];
 };
 
@@ -102,7 +104,9 @@ struct umad_xfer_rx {
 	u32 granted;
 };
 
-void umad_rmpp_rx_entry_release(struct umad_rx_entry *entry);
+extern const struct umad_rx_ops umad_rmpp_rx_ops;
+
+void umad_rmpp_rx_entry_free(struct umad_rmpp_rx_entry *entry);
 void umad_xfer_rx_get(struct umad_xfer_rx *rx);
 void umad_xfer_rx_put(struct umad_xfer_rx *rx);
 

@@ -59,7 +59,7 @@ static void segment_copy(struct umad_xfer_rx *rx, struct rx_segment *seg)
 {
 	const struct rmpp_layout *layout = &rx->engine.layout;
 	struct umad_file *file = rx->agent->file;
-	struct umad_pagebuf *body = rx->entry->rx_entry.body;
+	struct umad_pagebuf *body = rx->entry->view.body;
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
 	const void *mad = seg->rwc->recv_buf.mad;
 	size_t before = body->bytes;
@@ -125,12 +125,12 @@ static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 	}
 	rx->entry = NULL;
 	entry->rx_entry.hdr = rx->from;
-	entry->rx_entry.data = entry->head;
-	entry->rx_entry.len = rx->engine.layout.hdr;
-	entry->rx_entry.body_len = rmpp_rx_data_len(&rx->engine);
-	entry->rx_entry.first = rx->engine.layout.hdr + rx->engine.layout.data;
+	entry->view.data = entry->head;
+	entry->view.len = rx->engine.layout.hdr;
+	entry->view.body_len = rmpp_rx_data_len(&rx->engine);
+	entry->view.first = rx->engine.layout.hdr + rx->engine.layout.data;
 	umad_rxq_charge_always(&file->rxq, &entry->rx_entry,
-			       entry->rx_entry.body->bytes + sizeof(*entry));
+			       entry->view.body->bytes + sizeof(*entry));
 	umad_stat_inc(stats, UMAD_STAT_RMPP_RECEIVED);
 	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_RECV_DELIVERED)) {
 		umad_stat_inc(stats, UMAD_STAT_RECV_DROPPED_DEAD);

@@ -31,13 +31,12 @@ static struct umad_rmpp_rx_entry *entry_alloc(struct umad_file *file)
 
 	entry = kzalloc(sizeof(*entry), UMAD_GFP_HANDLER);
 	if (entry) {
-		/* Whatever becomes of it, it is given back this way. */
-		entry->rx_entry.release = umad_rmpp_rx_entry_release;
-		entry->rx_entry.body = umad_pagebuf_alloc(UMAD_GFP_HANDLER);
+		entry->rx_entry.ops = &umad_rmpp_rx_ops;
+		entry->view.body = umad_pagebuf_alloc(UMAD_GFP_HANDLER);
 	}
 	umad_charge_end(&charge);
-	if (entry && !entry->rx_entry.body) {
-		umad_rmpp_rx_entry_release(&entry->rx_entry);
+	if (entry && !entry->view.body) {
+		umad_rmpp_rx_entry_free(entry);
 		return NULL;
 	}
 	return entry;
@@ -77,7 +76,7 @@ static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 	return rx;
 err:
 	if (rx->entry)
-		umad_rmpp_rx_entry_release(&rx->entry->rx_entry);
+		umad_rmpp_rx_entry_free(rx->entry);
 	kfree(rx);
 	return ERR_PTR(ret);
 }
