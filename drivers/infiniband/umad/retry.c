@@ -8,8 +8,11 @@
 #include "umad_export.h"
 #include "umad_rbtree.h"
 
-/* Of five parts one is for what is sent again. */
-#define SHARE		5
+/*
+ * Of eight parts one is for what is sent again: with one of five, who floods requests took
+ * a neighbour's round trips to more than twice what they take alone.
+ */
+#define SHARE		8
 /*
  * From one turn to the next. What a MAD costs others is not only its time in the send
  * queue; and a device that is slow stops nobody.

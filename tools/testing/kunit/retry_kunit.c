@@ -78,7 +78,7 @@ static s64 between_turns(struct kunit *test)
 	return ktime_to_ns(ktime_sub(env->pace.next, now));
 }
 
-static void pace_leaves_four_fifths(struct kunit *test)
+static void pace_leaves_seven_eighths(struct kunit *test)
 {
 	struct retry_env *env = test->priv;
 
@@ -86,7 +86,7 @@ static void pace_leaves_four_fifths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, US(1000), between_turns(test));
 	msleep(20);
 	umad_pace_took(&env->pace, US(40));
-	KUNIT_EXPECT_EQ(test, US(200), between_turns(test));
+	KUNIT_EXPECT_EQ(test, US(320), between_turns(test));
 }
 
 static void pace_has_bounds(struct kunit *test)
@@ -308,7 +308,7 @@ static void retry_leaving_changes_no_order(struct kunit *test)
 }
 
 static struct kunit_case again_cases[] = {
-	KUNIT_CASE(pace_leaves_four_fifths),
+	KUNIT_CASE(pace_leaves_seven_eighths),
 	KUNIT_CASE(pace_has_bounds),
 	KUNIT_CASE(pace_after_an_unknown),
 	KUNIT_CASE(retry_turn_of_a_file),
