@@ -3,15 +3,29 @@
 #include "ah.h"
 
 #include <linux/err.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
 #include "addr.h"
 #include "agent.h"
+#include "dmac_cache.h"
 #include "file.h"
+#include "neigh.h"
 #include "port.h"
 #include "user.h"
+
+/*
+ * The resolution of an address makes a process sleep that writes on and on, so that others
+ * have their turn. What was resolved before is for one that has not written so long, in
+ * ns: also as others had the processor meanwhile.
+ */
+#define PAUSE		(50 * NSEC_PER_USEC)
 
 /**
  * struct umad_ah - a shared address handle
@@ -42,13 +56,95 @@ int umad_ah_enter(struct umad_file *file)
  */
 void umad_ah_leave(struct umad_file *file)
 {
+	atomic64_set(&file->user->paused_since, ktime_get_ns());
 	up(&file->user->resolving);
+}
+
+static bool had_pause(struct umad_user *user)
+{
+	return (s64)ktime_get_ns() - atomic64_read(&user->paused_since) >= PAUSE;
+}
+
+/* False: what is resolved is not to be remembered. */
+static bool get_key(struct umad_dmac_key *key, const struct rdma_ah_attr *attr,
+		    const struct ib_gid_attr *sgid)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	struct net_device *ndev;
+
+	/* By its flow label ib_core chooses a link of several, but not when it resolves. */
+	if (grh->flow_label)
+		return false;
+	memcpy(key->sgid, &sgid->gid, sizeof(key->sgid));
+	memcpy(key->dgid, &grh->dgid, sizeof(key->dgid));
+	key->gid_type = sgid->gid_type;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
+	key->ifindex = IS_ERR(ndev) ? 0 : ndev->ifindex;
+	rcu_read_unlock();
+	return key->ifindex;
+}
+
+/*
+ * Only the result of a resolution is kept, and no handle: that would keep the GID in
+ * its place in the table, when ib_core wants to make it again.
+ */
+static struct ib_ah *create_resolved(struct umad_port *port, struct ib_pd *pd,
+				     struct rdma_ah_attr *attr,
+				     const struct ib_gid_attr *sgid, bool known)
+{
+	struct ib_global_route *grh = rdma_ah_retrieve_grh(attr);
+	unsigned int changes = umad_neigh_changes();
+	ktime_t now = ktime_get();
+	struct umad_dmac_key key;
+	struct umad_dmac dmac;
+	struct ib_ah *verbs;
+	bool has_key;
+
+	grh->sgid_attr = sgid;
+	has_key = get_key(&key, attr, sgid);
+	if (has_key && known &&
+	    umad_dmac_find(port->dmacs, &key, changes, now, &dmac)) {
+		memcpy(attr->roce.dmac, dmac.mac, sizeof(dmac.mac));
+		grh->hop_limit = dmac.hop_limit;
+		umad_stat_inc(&port->stats, UMAD_STAT_SEND_RESOLVED_BEFORE);
+		return rdma_create_ah(pd, attr, RDMA_CREATE_AH_SLEEPABLE);
+	}
+	verbs = rdma_create_user_ah(pd, attr, NULL);
+	if (has_key && !IS_ERR(verbs)) {
+		memcpy(dmac.mac, attr->roce.dmac, sizeof(dmac.mac));
+		dmac.hop_limit = grh->hop_limit;
+		umad_dmac_store(port->dmacs, &key, changes, now, &dmac);
+	}
+	return verbs;
+}
+
+static struct ib_ah *create_verbs(struct umad_port *port, struct ib_pd *pd,
+				  const struct umad_addr *addr, bool known)
+{
+	const struct ib_gid_attr *sgid;
+	struct rdma_ah_attr attr;
+	struct ib_ah *verbs;
+
+	umad_addr_to_ah_attr(addr, rdma_ah_find_type(pd->device, port->port_num),
+			     port->port_num, &attr);
+	if (!port->dmacs || attr.type != RDMA_AH_ATTR_TYPE_ROCE || !addr->grh)
+		return rdma_create_user_ah(pd, &attr, NULL);
+	sgid = rdma_get_gid_attr(pd->device, port->port_num, addr->gid_index);
+	if (IS_ERR(sgid))
+		/* It says what is wrong. */
+		return rdma_create_user_ah(pd, &attr, NULL);
+	verbs = create_resolved(port, pd, &attr, sgid, known);
+	rdma_put_gid_attr(sgid);
+	return verbs;
 }
 
 /**
  * umad_ah_create() - the handle for an address
  * @agent: caller must hold an active reference
  * @addr: the address
+ * @writer: by umad_ah_enter(): what was found within the last second is good enough, if
+ *	the process has paused
  *
  * On RoCE this resolves the GID, and a neighbour that does not answer takes
  * about a second: hold no lock.
@@ -58,11 +154,10 @@ void umad_ah_leave(struct umad_file *file)
  * address without GRH on RoCE, -ENETUNREACH, -ETIMEDOUT, -ENOMEM.
  */
 struct umad_ah *umad_ah_create(const struct umad_agent *agent,
-			       const struct umad_addr *addr)
+			       const struct umad_addr *addr, bool writer)
 {
-	u32 port_num = agent->file->port->port_num;
-	struct ib_pd *pd = agent->core->qp->pd;
-	struct rdma_ah_attr attr;
+	struct umad_file *file = agent->file;
+	bool known = writer && had_pause(file->user);
 	struct umad_ah *ah;
 	struct ib_ah *verbs;
 
@@ -70,9 +165,7 @@ struct umad_ah *umad_ah_create(const struct umad_agent *agent,
 	if (!ah)
 		return ERR_PTR(-ENOMEM);
 
-	umad_addr_to_ah_attr(addr, rdma_ah_find_type(pd->device, port_num),
-			     port_num, &attr);
-	verbs = rdma_create_user_ah(pd, &attr, NULL);
+	verbs = create_verbs(file->port, agent->core->qp->pd, addr, known);
 	if (IS_ERR(verbs)) {
 		kfree(ah);
 		return ERR_CAST(verbs);

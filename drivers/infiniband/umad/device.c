@@ -9,6 +9,7 @@
 #include <linux/xarray.h>
 #include "cdev.h"
 #include "debugfs.h"
+#include "dmac_cache.h"
 #include "file.h"
 #include "issm.h"
 #include "port.h"
@@ -210,6 +211,9 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 		goto err_free;
 	port->index = ret;
 	port_init(port, ib_dev, port_num);
+	/* Without it each address is resolved each time. */
+	if (rdma_protocol_roce(ib_dev, port_num))
+		port->dmacs = umad_dmac_cache_create();
 	ret = add_cdev(port, &port->dev, &port->cdev, umad_devt(port->index),
 		       "umad", &umad_fops);
 	if (ret)

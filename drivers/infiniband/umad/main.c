@@ -6,6 +6,7 @@
 #include <rdma/ib_verbs.h>
 #include "debugfs.h"
 #include "device.h"
+#include "neigh.h"
 #include "pagebuf.h"
 #include "queues.h"
 #include "recv.h"
@@ -36,6 +37,7 @@ static int __init umad_init(void)
 	ret = umad_recv_init();
 	if (ret)
 		goto err_queues;
+	umad_neigh_init();
 	umad_debugfs_init();
 	ret = umad_clients_register();
 	if (ret)
@@ -44,6 +46,7 @@ static int __init umad_init(void)
 
 err_recv:
 	umad_debugfs_exit();
+	umad_neigh_exit();
 	umad_recv_exit();
 err_queues:
 	umad_queues_exit();
@@ -59,6 +62,7 @@ static void __exit umad_exit(void)
 {
 	umad_clients_unregister();
 	umad_debugfs_exit();
+	umad_neigh_exit();
 	umad_recv_exit();
 	umad_queues_exit();
 	umad_pagebuf_exit();

@@ -2,6 +2,7 @@
 #include "port.h"
 
 #include <linux/slab.h>
+#include "dmac_cache.h"
 #include "umad_export.h"
 
 static void port_release(struct kref *kref)
@@ -10,6 +11,7 @@ static void port_release(struct kref *kref)
 
 	umad_pace_destroy(&port->pace);
 	umad_sched_destroy(&port->sched);
+	umad_dmac_cache_free(port->dmacs);
 	kfree(port);
 }
 

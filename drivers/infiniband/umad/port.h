@@ -20,6 +20,7 @@
 #include "stats.h"
 
 struct ib_mad_agent;
+struct umad_dmac_cache;
 
 /**
  * struct umad_port - one port, its umad and its issm device
@@ -56,6 +57,8 @@ struct ib_mad_agent;
  * @aborts: those that are in ib_core
  * @pace: how fast it sends again
  * @sched: segments of messages that are sent
+ * @dmacs: on RoCE, addresses that were resolved; NULL without memory, or elsewhere;
+ *	constant after add
  * @stats: counters
  * @refusals: limits the messages about refused registrations
  * @debugfs: directory
@@ -90,6 +93,7 @@ struct umad_port {
 	atomic_t aborts;
 	struct umad_pace pace;
 	struct umad_sched sched;
+	struct umad_dmac_cache *dmacs;
 	struct umad_stats stats;
 	struct ratelimit_state refusals;
 	struct dentry *debugfs;

@@ -284,7 +284,7 @@ struct umad_request *umad_request_create(struct umad_agent *agent,
 	 * What takes long comes last: whose agent is killed meanwhile is not in for
 	 * a cgroup's reclaim after that.
 	 */
-	ah = umad_ah_create(agent, &req->txn.dest);
+	ah = umad_ah_create(agent, &req->txn.dest, true);
 	if (IS_ERR(ah)) {
 		umad_request_put(req);
 		return ERR_CAST(ah);

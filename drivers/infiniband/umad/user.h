@@ -37,6 +37,7 @@ struct umad_port;
  * @held_requests: of a process: requests that exist and are not expired, and unread
  *	timeout entries
  * @resolving: of a process: threads that may resolve addresses at a time
+ * @paused_since: of a process: when its last write ended, in ns
  * @share: of the windows of messages
  * @active: how many of @refs have RMPP messages being reassembled; protected by
  *	&umad_port.users_lock
@@ -55,6 +56,7 @@ struct umad_user {
 	atomic_t short_segs;
 	atomic_t held_requests;
 	struct semaphore resolving;
+	atomic64_t paused_since;
 	struct umad_share share;
 	unsigned int active;
 	atomic_t reassembling;

@@ -37,6 +37,8 @@ PLANS = {
     "retry.c": ["kunit", "transfer", "bounds", "hwsim"],
     "turns.c": ["kunit", "transfer", "bounds", "hwsim"],
     "ah.c": ["transfer", "hwsim", "kunit"],
+    "dmac_cache.c": ["kunit"],
+    "neigh.c": ["transfer"],
     "charge.c": ["transfer", "kunit", "race", "bounds"],
     "charge.h": ["transfer", "kunit", "bounds"],
     "deadline.c": ["transfer", "hwsim", "kunit", "bounds"],

@@ -117,7 +117,7 @@ static void reject_work(struct work_struct *work)
 
 	/* Whoever takes the agent away waits for us: not for an address. */
 	if (!umad_active_ref_is_dead(&agent->active_ref))
-		ah = umad_ah_create(agent, &reject->to);
+		ah = umad_ah_create(agent, &reject->to, false);
 	ret = PTR_ERR_OR_ZERO(ah);
 	if (!ret) {
 		reject->ah = ah;

@@ -261,7 +261,7 @@ void umad_xfer_rx_answer_work(struct work_struct *work)
 
 	/* Whoever takes the agent away waits for us: not for an address. */
 	if (!umad_active_ref_is_dead(&agent->active_ref) && !READ_ONCE(rx->silent))
-		ah = umad_ah_create(agent, &rx->to);
+		ah = umad_ah_create(agent, &rx->to, false);
 	spin_lock(&file->lock);
 	if (!IS_ERR(ah))
 		rx->ah = ah;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a resolution of an address on RoCE has found is used for a second: by who pauses
+ * between its writes, and until a neighbour changes. soft-RoCE looks up the neighbour
+ * itself, so the counter has to tell.
+ */
+#include "kselftest_harness.h"
+#include "rdma_link.h"
+#include "umad_util.h"
+
+#define FAR	"fd99::2"
+#define WRITES	200
+
+FIXTURE(cache) {
+	struct test_port port;
+	int fd;
+	struct umad_msg msg;
+	long before;
+};
+
+static long known(FIXTURE_DATA(cache) *self)
+{
+	return umad_counter(&self->port, "send_resolved_before") - self->before;
+}
+
+/* After a pause; true if the address was known. */
+static bool write_finds_it(struct __test_metadata *_metadata, FIXTURE_DATA(cache) *self)
+{
+	long n = known(self);
+
+	sleep_ms(2);
+	EXPECT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	return known(self) > n;
+}
+
+FIXTURE_SETUP(cache)
+{
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	ASSERT_EQ(0, route6(true, "fd99::", 64, self->port.netdev));
+	ASSERT_EQ(0, neigh6(true, FAR, self->port.netdev));
+	self->fd = umad_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, umad_reg_client(self->fd));
+	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 42);
+	memset(self->msg.hdr.gid, 0, 16);
+	self->msg.hdr.gid[0] = 0xfd;
+	self->msg.hdr.gid[1] = 0x99;
+	self->msg.hdr.gid[15] = 2;
+	self->before = umad_counter(&self->port, "send_resolved_before");
+	/* It was added, and is not known. */
+	ASSERT_FALSE(write_finds_it(_metadata, self));
+}
+
+FIXTURE_TEARDOWN(cache)
+{
+	close(self->fd);
+	neigh6(false, FAR, self->port.netdev);
+	route6(false, "fd99::", 64, self->port.netdev);
+}
+
+TEST_F(cache, address_is_known_for_a_second)
+{
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	sleep_ms(1100);
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+}
+
+TEST_F(cache, neighbour_that_has_changed_is_not_known)
+{
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	EXPECT_EQ(0, neigh6(false, FAR, self->port.netdev));
+	EXPECT_EQ(0, neigh6(true, FAR, self->port.netdev));
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+}
+
+/* All but the last byte of the GID, and the port's own GID, are the same. */
+TEST_F(cache, other_address_is_not_known)
+{
+	self->msg.hdr.gid[15] = 3;
+	ASSERT_EQ(0, neigh6(true, "fd99::3", self->port.netdev));
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	neigh6(false, "fd99::3", self->port.netdev);
+}
+
+/* Which link of a bond is used depends on it. */
+TEST_F(cache, address_with_a_flow_label_is_not_known)
+{
+	self->msg.hdr.flow_label = htobe32(1);
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+}
+
+TEST_F(cache, GID_that_is_gone_is_ENODATA)
+{
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	self->msg.hdr.gid_index = 200;
+	EXPECT_EQ(-ENODATA, msg_write(self->fd, &self->msg));
+}
+
+/*
+ * Now and then who writes on and on has to sleep in a resolution, and others have their
+ * turn. In between ib_core's works run, which looks like a pause.
+ */
+TEST_F(cache, writes_without_a_pause_are_resolved)
+{
+	int i;
+
+	sleep_ms(2);
+	for (i = 0; i < WRITES; i++)
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	TH_LOG("%ld of %d writes did not resolve", known(self), WRITES);
+	EXPECT_LE(1, known(self));
+	EXPECT_GE(WRITES * 9 / 10, known(self));
+}
+
+TEST_HARNESS_MAIN
