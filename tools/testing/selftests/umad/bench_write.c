@@ -111,6 +111,73 @@ static void bench(const char *label, int outstanding)
 	close(peer);
 }
 
+/* A file, from its opening to its close, with an agent. */
+static void bench_open(const char *label)
+{
+	double us[BLOCKS];
+	uint64_t start;
+	int block, i, fd;
+
+	for (block = 0; block < BLOCKS; block++) {
+		sleep_ms(20);
+		start = now_us();
+		for (i = 0; i < PER_BLOCK; i++) {
+			fd = umad_open(O_RDWR);
+			check(fd >= 0 && !umad_reg_client(fd), "open");
+			close(fd);
+		}
+		us[block] = (double)(now_us() - start) / PER_BLOCK;
+	}
+	print_figure(label, "open_close", 0, us);
+}
+
+/* For nobody, and no response is expected: the call alone. */
+static void bench_write_alone(const char *label, int fd, struct umad_msg *msg)
+{
+	double us[BLOCKS];
+	uint64_t start;
+	int block, i;
+
+	for (block = 0; block < BLOCKS; block++) {
+		us[block] = 0;
+		for (i = 0; i < PER_BLOCK; i++) {
+			sleep_ms(1);
+			start = now_us();
+			check(msg_write(fd, msg) == MSG_LEN, "write");
+			us[block] += (double)(now_us() - start) / PER_BLOCK;
+		}
+	}
+	print_figure(label, "write_alone", 0, us);
+}
+
+/* The same, with all that the processor does for it. */
+static void bench_flood(const char *label, int fd, struct umad_msg *msg)
+{
+	double us[BLOCKS];
+	uint64_t start;
+	int block, i;
+
+	for (block = 0; block < BLOCKS; block++) {
+		start = now_us();
+		for (i = 0; i < 20 * PER_BLOCK; i++)
+			check(msg_write(fd, msg) == MSG_LEN, "write");
+		us[block] = (double)(now_us() - start) / (20 * PER_BLOCK);
+	}
+	print_figure(label, "write_flood", 0, us);
+}
+
+static void bench_unsolicited(const char *label)
+{
+	int fd = umad_open(O_RDWR);
+	struct umad_msg msg;
+
+	check(fd >= 0 && !umad_reg_client(fd), "open");
+	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	bench_write_alone(label, fd, &msg);
+	bench_flood(label, fd, &msg);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const char *label = argc > 1 ? argv[1] : "ib_umad";
@@ -119,6 +186,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	check(!umad_port_find(&port), "no umad node");
 	if (argc < 3) {
+		bench_open(label);
+		bench_unsolicited(label);
 		bench(label, 100);
 		bench(label, 10000);
 	}
