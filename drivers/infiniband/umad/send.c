@@ -4,6 +4,7 @@
 #include "send.h"
 
 #include <linux/err.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "ah.h"
@@ -400,7 +401,7 @@ bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *use
  * umad_send_mad() - send a MAD for a process
  * @file: that it was written to
  * @hdr: the process's header, @id below UMAD_MAX_AGENTS
- * @mad: kmalloc()ed, with 36 bytes at least behind it; consumed
+ * @mad: the MAD, 36 bytes at least; its TID is set, and what is no RMPP header cleared
  * @len: bytes that the process has written
  *
  * After 0 the file hears of it once more at the most: by the response, or by
@@ -418,10 +419,14 @@ int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 	unsigned int over_high;
 	int ret;
 
+	/* Whoever has no agent does not wait for addresses of others. */
+	if (READ_ONCE(file->shutdown) ||
+	    !READ_ONCE(file->agent[array_index_nospec(hdr->id, UMAD_MAX_AGENTS)]))
+		return -EIO;
 	trace_ib_umad_write(file, hdr, mad);
 	ret = umad_ah_enter(file);
 	if (ret)
-		goto out;
+		return ret;
 	over_high = umad_throttle_defer();
 	ret = -EIO;
 	agent = umad_agent_enter(file, hdr->id);
@@ -434,8 +439,6 @@ int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 	}
 	umad_ah_leave(file);
 	umad_throttle_resume(over_high);
-out:
-	kfree(mad);
 	return ret;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_send_mad);

@@ -13,25 +13,32 @@
 #include "rmpp/xfer_tx.h"
 #include "send.h"
 
-/* What each MAD begins with, as far as it decides on the rest. */
+/* What is copied before anything is decided: a whole MAD of InfiniBand, or the begin. */
 struct mad_head {
-	u8 bytes[IB_MGMT_RMPP_HDR];
+	u8 bytes[sizeof(struct ib_mad)];
 } __aligned(8);
 
-static int write_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
-		     const struct mad_head *head, const char __user *buf,
-		     size_t len)
+/* Of OPA, or too long. */
+static int write_long_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
+			  const struct mad_head *head, const char __user *buf,
+			  size_t len)
 {
+	size_t copied = sizeof(head->bytes);
 	void *mad;
+	int ret;
 
 	if (len > UMAD_MAX_MAD)
 		return -EINVAL;
-	mad = memdup_user(buf, len);
-	if (IS_ERR(mad))
-		return PTR_ERR(mad);
+	mad = kmalloc(len, GFP_KERNEL_ACCOUNT);
+	if (!mad)
+		return -ENOMEM;
 	/* What was decided on is what is sent. */
-	memcpy(mad, head->bytes, sizeof(head->bytes));
-	return umad_send_mad(file, hdr, mad, len);
+	memcpy(mad, head->bytes, copied);
+	ret = -EFAULT;
+	if (!copy_from_user(mad + copied, buf + copied, len - copied))
+		ret = umad_send_mad(file, hdr, mad, len);
+	kfree(mad);
+	return ret;
 }
 
 static int write_message(struct umad_file *file,
@@ -47,6 +54,22 @@ static int write_message(struct umad_file *file,
 	if (IS_ERR(tx))
 		return PTR_ERR(tx);
 	return umad_rmpp_send(file, hdr, tx);
+}
+
+/* Its agent decides on what it is, or it is not all in @head. */
+static int write_by_kind(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
+			 struct mad_head *head, const char __user *buf, size_t len,
+			 bool rmpp)
+{
+	enum umad_agent_kind kind = umad_agent_kind(file, hdr->id);
+
+	if (kind == UMAD_AGENT_NONE)
+		return -EIO;
+	if (kind == UMAD_AGENT_RMPP && rmpp)
+		return write_message(file, hdr, head, buf, len);
+	if (len > sizeof(head->bytes))
+		return write_long_mad(file, hdr, head, buf, len);
+	return umad_send_mad(file, hdr, head->bytes, len);
 }
 
 /**
@@ -70,9 +93,9 @@ ssize_t umad_write(struct file *filp, const char __user *buf, size_t count,
 	struct umad_file *file = filp->private_data;
 	size_t hdr_size = umad_file_hdr_size(file);
 	struct ib_user_mad_hdr hdr = {};
-	enum umad_agent_kind kind;
 	struct mad_head head;
-	size_t len;
+	size_t len, copied;
+	bool rmpp;
 	int ret;
 
 	/* ABI: no class has less than the common and the RMPP header. */
@@ -84,15 +107,14 @@ ssize_t umad_write(struct file *filp, const char __user *buf, size_t count,
 		return -EFAULT;
 	if (hdr.id >= UMAD_MAX_AGENTS)
 		return -EINVAL;
-	if (copy_from_user(head.bytes, buf + hdr_size, sizeof(head.bytes)))
+	buf += hdr_size;
+	copied = min(len, sizeof(head.bytes));
+	if (copy_from_user(head.bytes, buf, copied))
 		return -EFAULT;
-	kind = umad_agent_kind(file, hdr.id);
-	if (kind == UMAD_AGENT_NONE)
-		return -EIO;
-	if (kind == UMAD_AGENT_RMPP &&
-	    umad_mad_is_rmpp_active((struct ib_mad_hdr *)head.bytes))
-		ret = write_message(file, &hdr, &head, buf + hdr_size, len);
+	rmpp = umad_mad_is_rmpp_active((struct ib_mad_hdr *)head.bytes);
+	if (rmpp || copied < len)
+		ret = write_by_kind(file, &hdr, &head, buf, len, rmpp);
 	else
-		ret = write_mad(file, &hdr, &head, buf + hdr_size, len);
+		ret = umad_send_mad(file, &hdr, head.bytes, len);
 	return ret ?: count;
 }

@@ -343,11 +343,11 @@ void rxe_address(struct kunit *test, struct ib_user_mad_hdr *hdr, u32 id)
  * @tid: its transaction ID
  *
  * Context: process.
- * Return: memory for umad_send_mad() to consume.
+ * Return: the MAD, which is freed at the end of the test.
  */
 struct ib_vendor_mad *rxe_mad(struct kunit *test, u8 method, u64 tid)
 {
-	struct ib_vendor_mad *mad = kzalloc(sizeof(*mad), GFP_KERNEL);
+	struct ib_vendor_mad *mad = kunit_kzalloc(test, sizeof(*mad), GFP_KERNEL);
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mad);
@@ -403,12 +403,10 @@ int rxe_reply(struct kunit *test, struct umad_file *file,
 	      const struct rxe_record *request, u8 method)
 {
 	struct ib_user_mad_hdr hdr = request->hdr;
-	struct ib_vendor_mad *mad;
+	struct ib_vendor_mad mad = request->mad;
 
-	mad = kmemdup(&request->mad, sizeof(*mad), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mad);
-	mad->mad_hdr.method = method;
-	return umad_send_mad(file, &hdr, mad, sizeof(*mad));
+	mad.mad_hdr.method = method;
+	return umad_send_mad(file, &hdr, &mad, sizeof(mad));
 }
 
 /**

@@ -55,7 +55,6 @@ static void expect_mad(struct kunit *test, const struct rxe_record *record,
 	KUNIT_EXPECT_EQ(test, record->len, 256);
 	KUNIT_EXPECT_EQ(test, be64_to_cpu(record->mad.mad_hdr.tid), tid);
 	KUNIT_EXPECT_EQ(test, memcmp(record->raw, want, sizeof(*want)), 0);
-	kfree(want);
 }
 
 /**
@@ -326,7 +325,7 @@ static void rxe_send_checks(struct kunit *test)
 		memset(hdr.gid, 0, sizeof(hdr.gid));
 	if (c->gid_index)
 		hdr.gid_index = c->gid_index;
-	mad = kzalloc(max_t(size_t, c->len, IB_MGMT_RMPP_HDR), GFP_KERNEL);
+	mad = kunit_kzalloc(test, max_t(size_t, c->len, IB_MGMT_RMPP_HDR), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mad);
 	mad->base_version = c->base_version;
 	mad->mgmt_class = c->mgmt_class;
