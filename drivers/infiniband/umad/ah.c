@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
@@ -65,6 +66,15 @@ static bool had_pause(struct umad_user *user)
 	return (s64)ktime_get_ns() - atomic64_read(&user->paused_since) >= PAUSE;
 }
 
+/* ib_core looks nothing up for such a one, and leaves the hop limit as it was written. */
+static bool needs_no_route(const union ib_gid *dgid, const struct ib_gid_attr *sgid)
+{
+	struct in6_addr *addr = (struct in6_addr *)dgid->raw;
+
+	return rdma_is_multicast_addr(addr) ||
+	       (rdma_link_local_addr(addr) && sgid->gid_type == IB_GID_TYPE_ROCE);
+}
+
 /* False: what is resolved is not to be remembered. */
 static bool get_key(struct umad_dmac_key *key, const struct rdma_ah_attr *attr,
 		    const struct ib_gid_attr *sgid)
@@ -73,14 +83,18 @@ static bool get_key(struct umad_dmac_key *key, const struct rdma_ah_attr *attr,
 	struct net_device *ndev;
 
 	/* By its flow label ib_core chooses a link of several, but not when it resolves. */
-	if (grh->flow_label)
+	if (grh->flow_label || needs_no_route(&grh->dgid, sgid))
 		return false;
 	memcpy(key->sgid, &sgid->gid, sizeof(key->sgid));
 	memcpy(key->dgid, &grh->dgid, sizeof(key->dgid));
 	key->gid_type = sgid->gid_type;
+	key->ifindex = 0;
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
-	key->ifindex = IS_ERR(ndev) ? 0 : ndev->ifindex;
+	if (!IS_ERR(ndev)) {
+		key->ifindex = ndev->ifindex;
+		key->net = (unsigned long)dev_net(ndev);
+	}
 	rcu_read_unlock();
 	return key->ifindex;
 }
@@ -89,29 +103,32 @@ static bool get_key(struct umad_dmac_key *key, const struct rdma_ah_attr *attr,
  * Only the result of a resolution is kept, and no handle: that would keep the GID in
  * its place in the table, when ib_core wants to make it again.
  */
-static struct ib_ah *create_resolved(struct umad_port *port, struct ib_pd *pd,
+static struct ib_ah *create_resolved(const struct umad_file *file, struct ib_pd *pd,
 				     struct rdma_ah_attr *attr,
-				     const struct ib_gid_attr *sgid, bool known)
+				     const struct ib_gid_attr *sgid)
 {
 	struct ib_global_route *grh = rdma_ah_retrieve_grh(attr);
 	unsigned int changes = umad_neigh_changes();
+	struct umad_port *port = file->port;
 	ktime_t now = ktime_get();
 	struct umad_dmac_key key;
 	struct umad_dmac dmac;
 	struct ib_ah *verbs;
-	bool has_key;
 
 	grh->sgid_attr = sgid;
-	has_key = get_key(&key, attr, sgid);
-	if (has_key && known &&
+	if (!get_key(&key, attr, sgid))
+		return rdma_create_user_ah(pd, attr, NULL);
+	if (had_pause(file->user) &&
 	    umad_dmac_find(port->dmacs, &key, changes, now, &dmac)) {
 		memcpy(attr->roce.dmac, dmac.mac, sizeof(dmac.mac));
 		grh->hop_limit = dmac.hop_limit;
-		umad_stat_inc(&port->stats, UMAD_STAT_SEND_RESOLVED_BEFORE);
-		return rdma_create_ah(pd, attr, RDMA_CREATE_AH_SLEEPABLE);
+		verbs = rdma_create_ah(pd, attr, RDMA_CREATE_AH_SLEEPABLE);
+		if (!IS_ERR(verbs))
+			umad_stat_inc(&port->stats, UMAD_STAT_SEND_RESOLVED_BEFORE);
+		return verbs;
 	}
 	verbs = rdma_create_user_ah(pd, attr, NULL);
-	if (has_key && !IS_ERR(verbs)) {
+	if (!IS_ERR(verbs)) {
 		memcpy(dmac.mac, attr->roce.dmac, sizeof(dmac.mac));
 		dmac.hop_limit = grh->hop_limit;
 		umad_dmac_store(port->dmacs, &key, changes, now, &dmac);
@@ -119,22 +136,23 @@ static struct ib_ah *create_resolved(struct umad_port *port, struct ib_pd *pd,
 	return verbs;
 }
 
-static struct ib_ah *create_verbs(struct umad_port *port, struct ib_pd *pd,
-				  const struct umad_addr *addr, bool known)
+static struct ib_ah *create_verbs(const struct umad_file *file, struct ib_pd *pd,
+				  const struct umad_addr *addr, bool writer)
 {
+	struct umad_port *port = file->port;
 	const struct ib_gid_attr *sgid;
 	struct rdma_ah_attr attr;
 	struct ib_ah *verbs;
 
 	umad_addr_to_ah_attr(addr, rdma_ah_find_type(pd->device, port->port_num),
 			     port->port_num, &attr);
-	if (!port->dmacs || attr.type != RDMA_AH_ATTR_TYPE_ROCE || !addr->grh)
+	if (!writer || !port->dmacs || attr.type != RDMA_AH_ATTR_TYPE_ROCE || !addr->grh)
 		return rdma_create_user_ah(pd, &attr, NULL);
 	sgid = rdma_get_gid_attr(pd->device, port->port_num, addr->gid_index);
 	if (IS_ERR(sgid))
 		/* It says what is wrong. */
 		return rdma_create_user_ah(pd, &attr, NULL);
-	verbs = create_resolved(port, pd, &attr, sgid, known);
+	verbs = create_resolved(file, pd, &attr, sgid);
 	rdma_put_gid_attr(sgid);
 	return verbs;
 }
@@ -144,7 +162,7 @@ static struct ib_ah *create_verbs(struct umad_port *port, struct ib_pd *pd,
  * @agent: caller must hold an active reference
  * @addr: the address
  * @writer: by umad_ah_enter(): what was found within the last second is good enough, if
- *	the process has paused
+ *	the process has paused; what packets of others ask for is not remembered
  *
  * On RoCE this resolves the GID, and a neighbour that does not answer takes
  * about a second: hold no lock.
@@ -156,8 +174,6 @@ static struct ib_ah *create_verbs(struct umad_port *port, struct ib_pd *pd,
 struct umad_ah *umad_ah_create(const struct umad_agent *agent,
 			       const struct umad_addr *addr, bool writer)
 {
-	struct umad_file *file = agent->file;
-	bool known = writer && had_pause(file->user);
 	struct umad_ah *ah;
 	struct ib_ah *verbs;
 
@@ -165,7 +181,7 @@ struct umad_ah *umad_ah_create(const struct umad_agent *agent,
 	if (!ah)
 		return ERR_PTR(-ENOMEM);
 
-	verbs = create_verbs(file->port, agent->core->qp->pd, addr, known);
+	verbs = create_verbs(agent->file, agent->core->qp->pd, addr, writer);
 	if (IS_ERR(verbs)) {
 		kfree(ah);
 		return ERR_CAST(verbs);

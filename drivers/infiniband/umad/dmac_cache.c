@@ -3,15 +3,15 @@
 
 #include <linux/build_bug.h>
 #include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include "umad_export.h"
 
-/*
- * In ms. A change of the neighbour is heard of at once, but a change of the routes is not.
- * And whoever sends has to ask for the neighbour now and then: that keeps it alive.
- */
+/* In ms. A change of the neighbour is heard of at once, but a change of the routes is not. */
 #define AGE_MAX		1000
 
 /**
@@ -30,17 +30,18 @@ struct dmac_entry {
 
 /**
  * struct umad_dmac_cache - the resolutions of one port
- * @lock: protects the rest; process context only, and nothing is taken inside it
+ * @lock: protects @entry; process context only, and nothing is taken inside it
+ * @seed: of the hash, so that nobody can choose whose place another takes; constant
  * @entry: by a hash of the key; a later one takes the place of an earlier one
  */
 struct umad_dmac_cache {
-	spinlock_t lock; /* protects the rest */
+	spinlock_t lock; /* protects the entries */
+	u32 seed;
 	struct dmac_entry entry[UMAD_DMACS];
 };
 
 /* Without padding, which memcmp() would compare. */
-static_assert(sizeof(struct umad_dmac_key) == 40);
-static_assert(!(UMAD_DMACS & (UMAD_DMACS - 1)));
+static_assert(sizeof(struct umad_dmac_key) == 48);
 
 /**
  * umad_dmac_cache_create() - an empty cache
@@ -52,8 +53,10 @@ struct umad_dmac_cache *umad_dmac_cache_create(void)
 {
 	struct umad_dmac_cache *cache = kvzalloc(sizeof(*cache), GFP_KERNEL);
 
-	if (cache)
-		spin_lock_init(&cache->lock);
+	if (!cache)
+		return NULL;
+	spin_lock_init(&cache->lock);
+	cache->seed = get_random_u32();
 	return cache;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_dmac_cache_create);
@@ -73,9 +76,9 @@ EXPORT_SYMBOL_IF_KUNIT(umad_dmac_cache_free);
 static struct dmac_entry *entry_of(struct umad_dmac_cache *cache,
 				   const struct umad_dmac_key *key)
 {
-	u32 hash = jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), 0);
+	u32 hash = jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), cache->seed);
 
-	return &cache->entry[hash & (UMAD_DMACS - 1)];
+	return &cache->entry[reciprocal_scale(hash, UMAD_DMACS)];
 }
 
 /**

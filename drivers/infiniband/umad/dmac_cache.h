@@ -11,13 +11,14 @@
 #include <linux/types.h>
 
 /* So many destinations of a port are remembered at a time. */
-#define UMAD_DMACS	128
+#define UMAD_DMACS	113
 
 /**
  * struct umad_dmac_key - what a resolution depends on
  * @sgid: the port's own GID, not its index, which may be another's soon
  * @dgid: of the destination
- * @ifindex: network interface of @sgid
+ * @net: network namespace of @sgid's interface; compared, not followed
+ * @ifindex: that interface, in @net
  * @gid_type: of @sgid
  *
  * Compared as bytes.
@@ -25,6 +26,7 @@
 struct umad_dmac_key {
 	u8 sgid[16];
 	u8 dgid[16];
+	u64 net;
 	u32 ifindex;
 	u32 gid_type;
 };

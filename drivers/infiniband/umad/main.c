@@ -37,16 +37,19 @@ static int __init umad_init(void)
 	ret = umad_recv_init();
 	if (ret)
 		goto err_queues;
-	umad_neigh_init();
+	ret = umad_neigh_init();
+	if (ret)
+		goto err_recv;
 	umad_debugfs_init();
 	ret = umad_clients_register();
 	if (ret)
-		goto err_recv;
+		goto err_neigh;
 	return 0;
 
-err_recv:
+err_neigh:
 	umad_debugfs_exit();
 	umad_neigh_exit();
+err_recv:
 	umad_recv_exit();
 err_queues:
 	umad_queues_exit();

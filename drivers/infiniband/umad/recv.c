@@ -36,9 +36,9 @@ static struct kmem_cache *opa_cache; /* of longer ones */
 
 static struct kmem_cache *create_cache(const char *name, size_t mad_len)
 {
-	return kmem_cache_create_usercopy(name, sizeof(struct recv_entry) + mad_len, 0,
-					  SLAB_ACCOUNT, offsetof(struct recv_entry, mad),
-					  mad_len, NULL);
+	/* Not SLAB_ACCOUNT: what is taken of a reserve is charged to nobody. */
+	return kmem_cache_create_usercopy(name, sizeof(struct recv_entry) + mad_len, 0, 0,
+					  offsetof(struct recv_entry, mad), mad_len, NULL);
 }
 
 /**

@@ -22,7 +22,7 @@ static void dmac_exit(struct kunit *test)
 
 static struct umad_dmac_key key_of(u32 i)
 {
-	struct umad_dmac_key key = { .ifindex = 1, .gid_type = 2 };
+	struct umad_dmac_key key = { .net = 3, .ifindex = 1, .gid_type = 2 };
 
 	memcpy(key.dgid, &i, sizeof(i));
 	return key;
