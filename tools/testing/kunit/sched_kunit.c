@@ -387,6 +387,27 @@ static void sched_unseen_segments_take_no_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, NSEC_PER_MSEC, env->sched.seg_ns);
 }
 
+/* Nor of the few among them of which it does say. */
+static void sched_few_seen_segments_tell_nothing(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+	unsigned int i, n;
+
+	env->sched.seg_ns = NSEC_PER_MSEC;
+	for (i = 0; i < 20; i++) {
+		want(file);
+		msleep(20);
+		want_no_more(file);
+		KUNIT_ASSERT_LE(test, 3, env->sched.granted);
+		for (n = env->sched.granted; n > 1; n--)
+			umad_sched_put(&env->sched, false);
+		left(env, 1);
+		msleep(20);
+	}
+	KUNIT_EXPECT_EQ(test, NSEC_PER_MSEC, env->sched.seg_ns);
+}
+
 /* Those of another process count as others, but only if there are long ones. */
 static void sched_short_messages_are_others(struct kunit *test)
 {
@@ -467,6 +488,7 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(sched_long_messages_have_turns),
 	KUNIT_CASE(sched_long_messages_wait_for_so_long),
 	KUNIT_CASE(sched_unseen_segments_take_no_time),
+	KUNIT_CASE(sched_few_seen_segments_tell_nothing),
 	KUNIT_CASE(sched_short_messages_are_others),
 	KUNIT_CASE(sched_grant_of_a_closed_file),
 	KUNIT_CASE(tx_held_puts_off_timeouts),

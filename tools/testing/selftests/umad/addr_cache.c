@@ -76,6 +76,18 @@ TEST_F(cache, neighbour_that_has_changed_is_not_known)
 	EXPECT_TRUE(write_finds_it(_metadata, self));
 }
 
+/* Of the host itself there is no neighbour that would change with it. */
+TEST_F(cache, no_address_is_known_when_an_interface_has_another_MAC)
+{
+	ASSERT_EQ(0, system("ip link add cache9 type dummy"));
+	write_finds_it(_metadata, self);
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	EXPECT_EQ(0, system("ip link set cache9 address 02:00:00:00:00:09"));
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	EXPECT_EQ(0, system("ip link del cache9"));
+}
+
 /* All but the last byte of the GID, and the port's own GID, are the same. */
 TEST_F(cache, other_address_is_not_known)
 {
