@@ -394,7 +394,7 @@ static void sched_few_seen_segments_tell_nothing(struct kunit *test)
 	struct sched_file *file = &env->long_file[0];
 	unsigned int i, n;
 
-	env->sched.seg_ns = NSEC_PER_MSEC;
+	env->sched.seg_ns = 100 * NSEC_PER_USEC;
 	for (i = 0; i < 20; i++) {
 		want(file);
 		msleep(20);
@@ -405,7 +405,7 @@ static void sched_few_seen_segments_tell_nothing(struct kunit *test)
 		left(env, 1);
 		msleep(20);
 	}
-	KUNIT_EXPECT_EQ(test, NSEC_PER_MSEC, env->sched.seg_ns);
+	KUNIT_EXPECT_EQ(test, 100 * NSEC_PER_USEC, env->sched.seg_ns);
 }
 
 /* Those of another process count as others, but only if there are long ones. */
