@@ -7,6 +7,20 @@
 #include "file.h"
 
 /**
+ * umad_agent_is_there() - is it worth to wait before umad_agent_enter()?
+ * @file: that would have it
+ * @id: below UMAD_MAX_AGENTS
+ *
+ * Context: any; takes no lock, so the answer is of a moment.
+ * Return: false if umad_agent_enter() would find none now.
+ */
+bool umad_agent_is_there(struct umad_file *file, u32 id)
+{
+	id = array_index_nospec(id, UMAD_MAX_AGENTS);
+	return !READ_ONCE(file->shutdown) && READ_ONCE(file->agent[id]);
+}
+
+/**
  * umad_agent_enter() - use an agent
  * @file: that has it
  * @id: below UMAD_MAX_AGENTS

@@ -70,6 +70,7 @@ enum umad_agent_kind {
 };
 
 enum umad_agent_kind umad_agent_kind(struct umad_file *file, u32 id);
+bool umad_agent_is_there(struct umad_file *file, u32 id);
 struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id);
 void umad_agent_leave(struct umad_agent *agent);
 void umad_agent_shut(struct umad_agent *agent);

@@ -61,9 +61,9 @@ void umad_ah_leave(struct umad_file *file)
 	up(&file->user->resolving);
 }
 
-static bool had_pause(struct umad_user *user)
+static bool had_pause(const struct umad_user *user, ktime_t now)
 {
-	return (s64)ktime_get_ns() - atomic64_read(&user->paused_since) >= PAUSE;
+	return ktime_to_ns(now) - atomic64_read(&user->paused_since) >= PAUSE;
 }
 
 /* ib_core looks nothing up for such a one, and leaves the hop limit as it was written. */
@@ -118,7 +118,7 @@ static struct ib_ah *create_resolved(const struct umad_file *file, struct ib_pd 
 	grh->sgid_attr = sgid;
 	if (!get_key(&key, attr, sgid))
 		return rdma_create_user_ah(pd, attr, NULL);
-	if (had_pause(file->user) &&
+	if (had_pause(file->user, now) &&
 	    umad_dmac_find(port->dmacs, &key, changes, now, &dmac)) {
 		memcpy(attr->roce.dmac, dmac.mac, sizeof(dmac.mac));
 		grh->hop_limit = dmac.hop_limit;

@@ -4,7 +4,6 @@
 #include "send.h"
 
 #include <linux/err.h>
-#include <linux/nospec.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "ah.h"
@@ -420,8 +419,7 @@ int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 	int ret;
 
 	/* Whoever has no agent does not wait for addresses of others. */
-	if (READ_ONCE(file->shutdown) ||
-	    !READ_ONCE(file->agent[array_index_nospec(hdr->id, UMAD_MAX_AGENTS)]))
+	if (!umad_agent_is_there(file, hdr->id))
 		return -EIO;
 	trace_ib_umad_write(file, hdr, mad);
 	ret = umad_ah_enter(file);

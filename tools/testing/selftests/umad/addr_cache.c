@@ -4,6 +4,7 @@
  * between its writes, and until a neighbour changes. soft-RoCE looks up the neighbour
  * itself, so the counter has to tell.
  */
+#include <arpa/inet.h>
 #include "kselftest_harness.h"
 #include "rdma_link.h"
 #include "umad_util.h"
@@ -42,10 +43,7 @@ FIXTURE_SETUP(cache)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, umad_reg_client(self->fd));
 	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 42);
-	memset(self->msg.hdr.gid, 0, 16);
-	self->msg.hdr.gid[0] = 0xfd;
-	self->msg.hdr.gid[1] = 0x99;
-	self->msg.hdr.gid[15] = 2;
+	ASSERT_EQ(1, inet_pton(AF_INET6, FAR, self->msg.hdr.gid));
 	self->before = umad_counter(&self->port, "send_resolved_before");
 	/* It was added, and is not known. */
 	ASSERT_FALSE(write_finds_it(_metadata, self));

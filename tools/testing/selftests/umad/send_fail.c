@@ -5,6 +5,7 @@
  * QP1 deaf, and several at once leave sends on it that never complete, so each
  * test lets one send fail, and makes a new rxe link.
  */
+#include <arpa/inet.h>
 #include "kselftest_harness.h"
 #include "rdma_link.h"
 #include "umad_util.h"
@@ -29,10 +30,7 @@ FIXTURE_SETUP(fail)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, umad_reg_client(self->fd));
 	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 42);
-	memset(self->msg.hdr.gid, 0, 16);
-	self->msg.hdr.gid[0] = 0xfd;
-	self->msg.hdr.gid[1] = 0x99;
-	self->msg.hdr.gid[15] = 2;
+	ASSERT_EQ(1, inet_pton(AF_INET6, FAR, self->msg.hdr.gid));
 }
 
 FIXTURE_TEARDOWN(fail)
