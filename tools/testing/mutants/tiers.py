@@ -76,7 +76,7 @@ PLANS = {
     "rmpp/tx.c": ["kunit-rmpp", "rmpp-peer", "rmpp-peer-debug"],
     "rmpp/tx_wait.c": ["kunit", "hwsim"],
     "rmpp/wire.h": ["kunit-rmpp", "rmpp-peer", "rmpp-peer-debug"],
-    "rmpp/window.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds"],
+    "rmpp/window.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
     "rmpp/message.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds"],
     "rxq.c": ["transfer", "kunit"],
     "pagebuf.c": ["rmpp", "kunit"],
