@@ -105,7 +105,7 @@ static bool get_key(struct umad_dmac_key *key, const struct rdma_ah_attr *attr,
  */
 static struct ib_ah *create_resolved(const struct umad_file *file, struct ib_pd *pd,
 				     struct rdma_ah_attr *attr,
-				     const struct ib_gid_attr *sgid)
+				     const struct ib_gid_attr *sgid, bool writer)
 {
 	struct ib_global_route *grh = rdma_ah_retrieve_grh(attr);
 	unsigned int changes = umad_neigh_changes();
@@ -118,7 +118,7 @@ static struct ib_ah *create_resolved(const struct umad_file *file, struct ib_pd 
 	grh->sgid_attr = sgid;
 	if (!get_key(&key, attr, sgid))
 		return rdma_create_user_ah(pd, attr, NULL);
-	if (had_pause(file->user, now) &&
+	if ((!writer || had_pause(file->user, now)) &&
 	    umad_dmac_find(port->dmacs, &key, changes, now, &dmac)) {
 		memcpy(attr->roce.dmac, dmac.mac, sizeof(dmac.mac));
 		grh->hop_limit = dmac.hop_limit;
@@ -128,7 +128,7 @@ static struct ib_ah *create_resolved(const struct umad_file *file, struct ib_pd 
 		return verbs;
 	}
 	verbs = rdma_create_user_ah(pd, attr, NULL);
-	if (!IS_ERR(verbs)) {
+	if (writer && !IS_ERR(verbs)) {
 		memcpy(dmac.mac, attr->roce.dmac, sizeof(dmac.mac));
 		dmac.hop_limit = grh->hop_limit;
 		umad_dmac_store(port->dmacs, &key, changes, now, &dmac);
@@ -146,13 +146,13 @@ static struct ib_ah *create_verbs(const struct umad_file *file, struct ib_pd *pd
 
 	umad_addr_to_ah_attr(addr, rdma_ah_find_type(pd->device, port->port_num),
 			     port->port_num, &attr);
-	if (!writer || !port->dmacs || attr.type != RDMA_AH_ATTR_TYPE_ROCE || !addr->grh)
+	if (!port->dmacs || attr.type != RDMA_AH_ATTR_TYPE_ROCE || !addr->grh)
 		return rdma_create_user_ah(pd, &attr, NULL);
 	sgid = rdma_get_gid_attr(pd->device, port->port_num, addr->gid_index);
 	if (IS_ERR(sgid))
 		/* It says what is wrong. */
 		return rdma_create_user_ah(pd, &attr, NULL);
-	verbs = create_resolved(file, pd, &attr, sgid);
+	verbs = create_resolved(file, pd, &attr, sgid, writer);
 	rdma_put_gid_attr(sgid);
 	return verbs;
 }
@@ -161,8 +161,8 @@ static struct ib_ah *create_verbs(const struct umad_file *file, struct ib_pd *pd
  * umad_ah_create() - the handle for an address
  * @agent: caller must hold an active reference
  * @addr: the address
- * @writer: by umad_ah_enter(): what was found within the last second is good enough, if
- *	the process has paused; what packets of others ask for is not remembered
+ * @writer: by umad_ah_enter(): what was found within the last second is good enough only
+ *	if the process has paused; what packets of others ask for is not remembered
  *
  * On RoCE this resolves the GID, and a neighbour that does not answer takes
  * about a second: hold no lock.

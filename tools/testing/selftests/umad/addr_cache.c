@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What a resolution of an address on RoCE has found is used for a second: by who pauses
- * between its writes, and until a neighbour changes. soft-RoCE looks up the neighbour
+ * between its writes, for ACKs, and until a neighbour changes. soft-RoCE looks up the neighbour
  * itself, so the counter has to tell.
  */
 #include <arpa/inet.h>
 #include "kselftest_harness.h"
 #include "rdma_link.h"
+#include "rmpp_util.h"
 #include "umad_util.h"
 
 #define FAR	"fd99::2"
@@ -72,6 +73,34 @@ TEST_F(cache, neighbour_that_has_changed_is_not_known)
 	EXPECT_EQ(0, neigh6(true, FAR, self->port.netdev));
 	EXPECT_FALSE(write_finds_it(_metadata, self));
 	EXPECT_TRUE(write_finds_it(_metadata, self));
+}
+
+/* Two writes, and the answer to the second. */
+TEST_F(cache, sender_of_a_message_is_known)
+{
+	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
+	const struct rmpp_agent server = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TEST,
+	};
+	struct rmpp_msg msg = { 0 }, got = { 0 };
+	int srv = umad_open(O_RDWR);
+	long n;
+
+	ASSERT_EQ(1, rmpp_register(self->fd, &client));
+	ASSERT_EQ(0, rmpp_register(srv, &server));
+	memcpy(self->msg.hdr.gid, self->port.gid, sizeof(self->msg.hdr.gid));
+	write_finds_it(_metadata, self);
+	n = known(self);
+	sleep_ms(2);
+	rmpp_msg_init(&msg, &self->port, HDR_NEW, 1, CLASS_RMPP, METHOD_TEST, 7,
+		      3 * RMPP_PAYLOAD, 1);
+	rmpp_user_hdr(&msg)->timeout_ms = 0;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &msg));
+	ASSERT_LT(0, rmpp_msg_read(srv, &got, HDR_NEW, 1000));
+	EXPECT_EQ(n + 2, known(self));
+	rmpp_msg_free(&msg);
+	rmpp_msg_free(&got);
+	close(srv);
 }
 
 /* Of the host itself there is no neighbour that would change with it. */

@@ -8,6 +8,7 @@
 #include "rdma_link.h"
 
 #include <poll.h>
+#include <semaphore.h>
 #include <sys/resource.h>
 
 #define FILES		300
@@ -169,26 +170,24 @@ int noise_bulk(struct load *load)
 #define OUI_BYTES	4	/* of each segment, before its data */
 #define SHORTS		8	/* at a time */
 
-static int shorts_read;
+static sem_t shorts_may;	/* one less of them is under way */
 
 static void *shorts_write_fn(void *arg)
 {
 	struct load *load = arg;
 	struct rmpp_msg msg = { 0 };
-	int n = 0;
+	uint64_t n = 0;
 
 	/* Built once: this load is what the module does, not what the program computes. */
 	rmpp_msg_init(&msg, &load->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TEST, 0,
 		      SHORT_SEGS * (RMPP_PAYLOAD - OUI_BYTES), 0);
 	rmpp_user_hdr(&msg)->timeout_ms = 0;
 	for (;;) {
-		while (n - __atomic_load_n(&shorts_read, __ATOMIC_RELAXED) >= SHORTS)
-			usleep(50);
-		rmpp_mad(&msg)->tid = htobe64(n);
-		if (rmpp_msg_write(load->fds[0], &msg) < 0)
+		/* It sleeps meanwhile: polling would take time from others. */
+		sem_wait(&shorts_may);
+		rmpp_mad(&msg)->tid = htobe64(n++);
+		while (rmpp_msg_write(load->fds[0], &msg) < 0)
 			sleep_ms(1);
-		else
-			n++;
 	}
 	return NULL;
 }
@@ -200,13 +199,14 @@ static void *shorts_read_fn(void *arg)
 
 	for (;;)
 		if (rmpp_msg_read(load->fds[1], &got, HDR_NEW, 1000) > 0)
-			__atomic_fetch_add(&shorts_read, 1, __ATOMIC_RELAXED);
+			sem_post(&shorts_may);
 	return NULL;
 }
 
 /* Short messages to itself, some at a time. */
 int noise_shorts(struct load *load)
 {
+	sem_init(&shorts_may, 0, SHORTS);
 	return to_itself(load, shorts_write_fn, shorts_read_fn);
 }
 
