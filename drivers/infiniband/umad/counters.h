@@ -49,7 +49,7 @@ UMAD_COUNTER(SEND_POSTED, send_posted, "MADs",
 UMAD_COUNTER(SEND_BACKLOGGED, send_backlogged, "MADs",
 	     "of send_posted, those that had to wait for a place in ib_core")
 UMAD_COUNTER(SEND_RESOLVED_BEFORE, send_resolved_before, "addresses",
-	     "of writes, and of senders of messages, that had been resolved within the last second, on RoCE")
+	     "of writes and of messages to be answered, resolved within the last second (RoCE)")
 UMAD_COUNTER(SEND_RETRIED, send_retried, "MADs",
 	     "further attempts handed to ib_core after a timeout")
 UMAD_COUNTER(SEND_COMPLETED, send_completed, "MADs",
