@@ -9,6 +9,7 @@
 #include <rdma/ib_mad.h>
 #include "active_ref.h"
 #include "flow.h"
+#include "hidden.h"
 #include "tids.h"
 
 struct seq_file;
@@ -25,6 +26,7 @@ struct umad_file;
  * @rmpp: registered with an RMPP version, constant
  * @kernel_rmpp: and wants it done here, constant
  * @active_ref: @core stays registered with one
+ * @hidden: what its requests wait with
  * @published: the caller knows its id; protected by &umad_file.lock, as all
  *	below
  * @shutdown: no more sends, no more receives
@@ -46,6 +48,7 @@ struct umad_agent {
 	bool rmpp;
 	bool kernel_rmpp;
 	struct umad_active_ref active_ref;
+	struct umad_hidden hidden;
 
 	bool published;
 	bool shutdown;

@@ -48,6 +48,19 @@ struct umad_post {
 
 #define UMAD_POST_NOWAIT	(GFP_NOWAIT | __GFP_NOWARN)
 
+/**
+ * umad_tid_with() - a TID whose response comes to an agent of ib_core
+ * @core: the agent
+ * @tid: of which the lower half is taken, network byte order
+ *
+ * Context: any.
+ * Return: the TID, network byte order.
+ */
+static inline __be64 umad_tid_with(const struct ib_mad_agent *core, __be64 tid)
+{
+	return cpu_to_be64((u64)core->hi_tid << 32 | lower_32_bits(be64_to_cpu(tid)));
+}
+
 struct ib_mad_send_buf *umad_post_build(const struct umad_post *post);
 void *umad_post_owner(const struct ib_mad_send_buf *buf);
 void umad_post_set_wait(struct ib_mad_send_buf *buf);

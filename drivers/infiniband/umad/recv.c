@@ -229,22 +229,11 @@ static void mad_deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	}
 }
 
-/**
- * umad_recv_handler() - ib_core has received a MAD
- * @core: ib_core's agent
- * @buf: the MAD sent that it answers, or NULL; but with a directed route SMP
- *	that has not left the host, the buffer of whoever has sent that
- * @rwc: the MAD; consumed
- *
- * A response that cannot be kept leaves its request waiting, so that the
- * caller gets it again or hears that it timed out.
- * Context: process, a work that all agents of the port share.
- */
-void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
-		       struct ib_mad_recv_wc *rwc)
+/* What an agent, or a hidden one of it, has received. */
+static void receive(struct umad_agent *agent, const struct ib_mad_agent *core,
+		    struct ib_mad_send_buf *buf, struct ib_mad_recv_wc *rwc)
 {
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
-	struct umad_agent *agent = core->context;
 	struct recv_entry *recv;
 	bool foreign;
 
@@ -254,8 +243,6 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 	/* Another file's, or another client's: not to be looked into. */
 	if (buf && buf->mad_agent != core)
 		buf = NULL;
-	/* The agent may receive before its registration has returned. */
-	WRITE_ONCE(agent->core, core);
 	if (foreign) {
 		umad_stat_inc(&agent->file->port->stats,
 			      UMAD_STAT_RECV_DROPPED_FOREIGN);
@@ -275,4 +262,43 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 		umad_request_answer_lost(buf, mad);
 free:
 	ib_free_recv_mad(rwc);
+}
+
+/**
+ * umad_recv_handler() - ib_core has received a MAD
+ * @core: ib_core's agent
+ * @buf: the MAD sent that it answers, or NULL; but with a directed route SMP
+ *	that has not left the host, the buffer of whoever has sent that
+ * @rwc: the MAD; consumed
+ *
+ * A response that cannot be kept leaves its request waiting, so that the
+ * caller gets it again or hears that it timed out.
+ * Context: process, a work that all agents of the port share.
+ */
+void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
+		       struct ib_mad_recv_wc *rwc)
+{
+	struct umad_agent *agent = core->context;
+
+	/* The agent may receive before its registration has returned. */
+	WRITE_ONCE(agent->core, core);
+	receive(agent, core, buf, rwc);
+}
+
+/**
+ * umad_recv_hidden_handler() - ib_core has received the response to what a hidden agent sent
+ * @core: ib_core's agent
+ * @buf: as of umad_recv_handler()
+ * @rwc: the MAD; consumed
+ *
+ * Context: process, a work that all agents of the port share.
+ */
+void umad_recv_hidden_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
+			      struct ib_mad_recv_wc *rwc)
+{
+	struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
+	struct umad_agent *agent = core->context;
+
+	mad->tid = umad_tid_with(agent->core, mad->tid);
+	receive(agent, core, buf, rwc);
 }

@@ -10,5 +10,7 @@ int umad_recv_init(void);
 void umad_recv_exit(void);
 void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 		       struct ib_mad_recv_wc *wc);
+void umad_recv_hidden_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
+			      struct ib_mad_recv_wc *wc);
 
 #endif /* UMAD_RECV_H */

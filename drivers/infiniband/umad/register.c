@@ -175,6 +175,8 @@ static int agent_register(struct umad_agent *agent,
 		return PTR_ERR(core);
 	}
 	umad_tids_add(&agent->tid, core->hi_tid);
+	agent->hidden.own.core = core;
+	agent->hidden.receive = umad_recv_hidden_handler;
 	WRITE_ONCE(agent->core, core);
 	/* Nothing is sent yet that would need a place. */
 	agent->flow.limit = flow_limit(agent, req.mgmt_class);
@@ -323,6 +325,7 @@ void umad_agent_destroy(struct umad_agent *agent)
 	umad_request_cancel_all(agent);
 	umad_xfer_rx_cancel_all(agent);
 	/* Waits for the handlers; a request of ours left in ib_core is flushed. */
+	umad_hidden_destroy(agent);
 	umad_tids_del(&agent->tid);
 	ib_unregister_mad_agent(agent->core);
 	WARN_ON_ONCE(!list_empty(&agent->requests));

@@ -59,6 +59,8 @@ void umad_request_put(struct umad_request *req)
 		umad_ah_put(req->ah);
 	if (req->ops->release)
 		req->ops->release(req);
+	if (req->outlet)
+		umad_hidden_leave(req->outlet);
 	atomic_dec(&req->file->user->held_requests);
 	kfree(req->timeout_entry);
 	kfree(req->mad);
@@ -219,8 +221,7 @@ static void init_txn(struct umad_request *req, const struct ib_user_mad_hdr *hdr
 static void set_tid(struct umad_agent *agent, struct ib_mad_hdr *mad)
 {
 	if (!ib_response_mad(mad))
-		mad->tid = cpu_to_be64((u64)agent->core->hi_tid << 32 |
-				       lower_32_bits(be64_to_cpu(mad->tid)));
+		mad->tid = umad_tid_with(agent->core, mad->tid);
 }
 
 static struct umad_request *send_alloc(struct umad_agent *agent,
@@ -369,7 +370,7 @@ struct ib_mad_send_buf *umad_request_build_mad(struct umad_request *req, const v
 					       umad_done_fn done)
 {
 	const struct umad_post post = {
-		.core = req->agent->core,
+		.core = req->outlet ? req->outlet->core : req->agent->core,
 		.to = &req->txn.dest,
 		.ah = req->ah,
 		.head = head,
@@ -380,10 +381,15 @@ struct ib_mad_send_buf *umad_request_build_mad(struct umad_request *req, const v
 		.owner = req,
 	};
 	struct ib_mad_send_buf *buf;
+	struct ib_mad_hdr *mad;
 
 	buf = umad_post_build(&post);
-	if (!IS_ERR(buf))
-		umad_request_get(req);
+	if (IS_ERR(buf))
+		return buf;
+	mad = buf->mad;
+	if (req->outlet)
+		mad->tid = umad_tid_with(req->outlet->core, mad->tid);
+	umad_request_get(req);
 	return buf;
 }
 

@@ -20,6 +20,7 @@
 struct umad_agent;
 struct umad_ah;
 struct umad_file;
+struct umad_outlet;
 struct umad_xfer_tx;
 struct umad_request;
 struct work_struct;
@@ -75,6 +76,7 @@ struct umad_timeout_entry {
  *	&umad_file.lock
  * @expired_node: in &umad_agent.expired, by the order of posting; protected by
  *	&umad_file.lock
+ * @outlet: what it waits with, if that may be a hidden agent; constant
  * @ah: constant, has a reference; NULL in a request whose address has failed
  * @waiting: the wait entry in ib_core, NULL when there is none; protected by
  *	&umad_file.lock, under which it is not freed; see wait_entry.h
@@ -113,6 +115,7 @@ struct umad_request {
 	struct umad_agent *agent;
 	struct list_head agent_node;
 	struct timerqueue_node expired_node;
+	struct umad_outlet *outlet;
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
 	unsigned int waits_posted;

@@ -10,6 +10,7 @@
 #include "charge.h"
 #include "file.h"
 #include "hdr.h"
+#include "hidden.h"
 #include "port.h"
 #include "post.h"
 #include "request.h"
@@ -334,6 +335,8 @@ static int send_single(struct umad_agent *agent,
 	req = umad_request_create(agent, &mad_ops, hdr, mad);
 	if (IS_ERR(req))
 		return PTR_ERR(req);
+	if (req->txn.timeout && !req->txn.key.response)
+		req->outlet = umad_hidden_choose(agent, req->txn.key.mgmt_class);
 	if (may_retry(req)) {
 		req->mad = kmemdup(mad, len, GFP_KERNEL_ACCOUNT);
 		req->mad_len = len;

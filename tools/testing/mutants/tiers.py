@@ -47,6 +47,7 @@ PLANS = {
     "flow.c": ["kunit", "hwsim"],
     "active_ref.c": ["kunit", "life"],
     "hdr.c": ["abi", "hwsim", "kunit"],
+    "hidden.c": ["transfer", "life"],
     "ioctl.c": ["abi", "kunit"],
     "issm.c": ["abi", "hwsim"],
     "main.c": ["abi", "life"],

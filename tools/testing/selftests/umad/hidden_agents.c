@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Of an agent with many outstanding requests some wait in hidden agents of ib_core. On the
+ * fabric these have another upper half of the TID; the process sees that of its own agent,
+ * and each response ends the request that it answers.
+ */
+#include "kselftest_harness.h"
+#include "rmpp_util.h"
+#include "umad_util.h"
+
+#define REQUESTS	1500	/* more than two agents of ib_core have */
+#define FOREVER		((uint32_t)-1)
+
+FIXTURE(hidden) {
+	struct test_port port;
+	int fd, srv;
+	struct umad_msg msg;
+	struct umad_msg seen[REQUESTS];	/* by the server */
+};
+
+FIXTURE_SETUP(hidden)
+{
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	self->fd = umad_open(O_RDWR);
+	self->srv = umad_open(O_RDWR);
+	ASSERT_EQ(0, umad_reg_client(self->fd));
+	ASSERT_EQ(0, umad_reg_server(self->srv, CLASS_VENDOR1, METHOD_TEST));
+	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
+	self->msg.hdr.timeout_ms = FOREVER;
+}
+
+FIXTURE_TEARDOWN(hidden)
+{
+	close(self->fd);
+	close(self->srv);
+}
+
+static void write_all(struct __test_metadata *_metadata, FIXTURE_DATA(hidden) *self)
+{
+	int i;
+
+	for (i = 0; i < REQUESTS; i++) {
+		self->msg.mad.tid = htobe64(i);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+		ASSERT_EQ(MSG_LEN, msg_read(self->srv, &self->seen[i], 1000));
+		ASSERT_EQ(i, msg_tid(&self->seen[i]));
+	}
+}
+
+static uint32_t upper(const struct umad_msg *msg)
+{
+	return msg_tid64(msg) >> 32;
+}
+
+static int agents_seen(FIXTURE_DATA(hidden) *self)
+{
+	int i, n = 1;
+
+	for (i = 1; i < REQUESTS; i++)
+		n += upper(&self->seen[i]) != upper(&self->seen[i - 1]);
+	return n;
+}
+
+/* In no order: 7 and REQUESTS have no common factor. */
+TEST_F_TIMEOUT(hidden, responses_have_the_TID_of_the_agent, 120)
+{
+	struct umad_msg got, reply;
+	int i;
+
+	write_all(_metadata, self);
+	EXPECT_EQ(3, agents_seen(self));
+	for (i = 0; i < REQUESTS; i++) {
+		msg_reply(&reply, &self->seen[i * 7 % REQUESTS], 0);
+		ASSERT_EQ(MSG_LEN, msg_write(self->srv, &reply));
+		ASSERT_EQ(MSG_LEN, msg_read(self->fd, &got, 1000));
+		EXPECT_EQ(0, got.hdr.status);
+		EXPECT_EQ(i * 7 % REQUESTS, msg_tid(&got));
+		EXPECT_EQ(upper(&self->seen[0]), upper(&got));
+	}
+	/* They have ended: there is no second one. */
+	ASSERT_EQ(MSG_LEN, msg_write(self->srv, &reply));
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &got, 100));
+	/* And each may have its TID once more. */
+	write_all(_metadata, self);
+	EXPECT_EQ(upper(&got), upper(&self->seen[0]));
+}
+
+TEST_F_TIMEOUT(hidden, further_attempts_have_the_TID_of_the_first, 120)
+{
+	struct umad_msg again;
+	int i;
+
+	self->msg.hdr.timeout_ms = 20000;
+	self->msg.hdr.retries = 1;
+	write_all(_metadata, self);
+	for (i = 0; i < REQUESTS; i++) {
+		ASSERT_EQ(MSG_LEN, msg_read(self->srv, &again, 30000));
+		EXPECT_EQ(msg_tid64(&self->seen[msg_tid(&again)]), msg_tid64(&again));
+	}
+}
+
+TEST_F_TIMEOUT(hidden, what_times_out_has_the_TID_of_the_agent, 120)
+{
+	struct umad_msg got;
+	int i;
+
+	self->msg.hdr.timeout_ms = 20000;
+	write_all(_metadata, self);
+	for (i = 0; i < REQUESTS; i++) {
+		ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &got, 30000));
+		EXPECT_EQ(ETIMEDOUT, got.hdr.status);
+		EXPECT_EQ(upper(&self->seen[0]), upper(&got));
+	}
+}
+
+TEST_F_TIMEOUT(hidden, agents_end_with_theirs, 120)
+{
+	uint64_t start;
+
+	write_all(_metadata, self);
+	start = now_ms();
+	EXPECT_EQ(0, umad_unreg(self->fd, 0));
+	EXPECT_GE(500, now_ms() - start);
+	EXPECT_EQ(0, umad_reg_client(self->fd));
+	write_all(_metadata, self);
+}
+
+/* ACKs have the agent's TID, whatever answers. */
+TEST_F_TIMEOUT(hidden, RMPP_agents_have_none, 120)
+{
+	const struct rmpp_agent client = { .mgmt_class = CLASS_DEVMGMT, .rmpp_version = 1 };
+	int id = rmpp_register(self->fd, &client);
+
+	ASSERT_LE(0, id);
+	self->msg.hdr.id = id;
+	/* Of a class with RMPP; the MAD has none. */
+	self->msg.mad.mgmt_class = CLASS_DEVMGMT;
+	ASSERT_EQ(1, umad_reg_server(self->srv, CLASS_DEVMGMT, METHOD_TEST));
+	write_all(_metadata, self);
+	EXPECT_EQ(1, agents_seen(self));
+}
+
+TEST_HARNESS_MAIN
