@@ -10,11 +10,14 @@
 #include "file.h"
 #include "port.h"
 #include "post.h"
+#include "user.h"
 
 /* So many requests wait with one, before there is another. */
 #define REQUESTS_MAX	512
 /* Hidden agents of one; a close waits for the works of ib_core once for each. */
 #define HIDDEN_MAX	63
+/* Those of a process: ib_core charges them to nobody, and its exit waits for all. */
+#define PROCESS_MAX	512
 
 /**
  * struct umad_hidden_set - the hidden agents of an agent
@@ -29,9 +32,15 @@ struct umad_hidden_set {
 static struct ib_mad_agent *hidden_register(struct umad_agent *agent)
 {
 	struct umad_port *port = agent->file->port;
+	struct umad_user *user = agent->file->user;
+	struct ib_mad_agent *core = ERR_PTR(-ENOBUFS);
 
-	return ib_register_mad_agent(port->ib_dev, port->port_num, IB_QPT_GSI, NULL, 0,
-				     umad_send_handler, agent->hidden.receive, agent, 0);
+	if (atomic_inc_return(&user->hidden_agents) <= PROCESS_MAX)
+		core = ib_register_mad_agent(port->ib_dev, port->port_num, IB_QPT_GSI, NULL, 0,
+					     umad_send_handler, agent->hidden.receive, agent, 0);
+	if (IS_ERR(core))
+		atomic_dec(&user->hidden_agents);
+	return core;
 }
 
 /* One more, which others do not wait for. Without it, all is as before. */
@@ -49,6 +58,7 @@ static struct umad_outlet *add_outlet(struct umad_agent *agent)
 		set = kzalloc(sizeof(*set), GFP_KERNEL_ACCOUNT);
 		if (!set)
 			goto out;
+		/* Pairs with that of find_outlet(): it has no outlets yet. */
 		smp_store_release(&hidden->more, set);
 	}
 	if (set->n == HIDDEN_MAX)
@@ -58,6 +68,7 @@ static struct umad_outlet *add_outlet(struct umad_agent *agent)
 		goto out;
 	outlet = &set->outlet[set->n];
 	outlet->core = core;
+	/* Pairs with that of find_outlet(): who sees the number sees the outlet. */
 	smp_store_release(&set->n, set->n + 1);
 out:
 	clear_bit_unlock(0, &hidden->grows);
@@ -79,7 +90,9 @@ static struct umad_outlet *find_outlet(struct umad_agent *agent)
 
 	if (!is_full(&hidden->own))
 		return &hidden->own;
+	/* Pair with those of add_outlet(). */
 	set = smp_load_acquire(&hidden->more);
+	/* As above. */
 	n = set ? smp_load_acquire(&set->n) : 0;
 	for (i = 0; i < n; i++)
 		if (!is_full(&set->outlet[i]))
@@ -147,5 +160,6 @@ void umad_hidden_destroy(struct umad_agent *agent)
 		return;
 	for (i = 0; i < set->n; i++)
 		ib_unregister_mad_agent(set->outlet[i].core);
+	atomic_sub(set->n, &agent->file->user->hidden_agents);
 	kfree(set);
 }

@@ -125,6 +125,7 @@ void umad_user_put(struct umad_user *user)
 			return;
 		/* What counts here has a file. */
 		WARN_ON_ONCE(atomic_read(&user->held_requests) ||
+			     atomic_read(&user->hidden_agents) ||
 			     atomic_read(&user->short_segs) ||
 			     atomic_read(&user->reassembling) ||
 			     atomic64_read(&user->reassembly_bytes));

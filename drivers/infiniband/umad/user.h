@@ -36,6 +36,7 @@ struct umad_port;
  * @short_segs: of a process: segments of its short messages that are being sent
  * @held_requests: of a process: requests that exist and are not expired, and unread
  *	timeout entries
+ * @hidden_agents: of a process: that are registered
  * @resolving: of a process: threads that may resolve addresses at a time
  * @paused_since: of a process: when its last write ended, in ns
  * @share: of the windows of messages
@@ -55,6 +56,7 @@ struct umad_user {
 	struct umad_turn send_turn[UMAD_SCHED_CLASSES];
 	atomic_t short_segs;
 	atomic_t held_requests;
+	atomic_t hidden_agents;
 	struct semaphore resolving;
 	atomic64_t paused_since;
 	struct umad_share share;
