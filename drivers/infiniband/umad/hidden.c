@@ -113,7 +113,7 @@ static struct umad_outlet *find_outlet(struct umad_agent *agent)
  */
 static bool may_hide(const struct umad_agent *agent, u8 mgmt_class)
 {
-	if (agent->rmpp || !agent->qpn || agent->flow.limit)
+	if (agent->rmpp || !agent->qpn)
 		return false;
 	switch (mgmt_class) {
 	case IB_MGMT_CLASS_CM:
