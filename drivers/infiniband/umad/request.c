@@ -199,9 +199,14 @@ static bool may_hold_another(struct umad_file *file)
 	return false;
 }
 
+/*
+ * On RoCE nothing waits for a late response: its address handle would keep the port's
+ * GID in its place, when ib_core wants to make that again.
+ */
 static void init_txn(struct umad_request *req, const struct ib_user_mad_hdr *hdr,
 		     const struct ib_mad_hdr *mad)
 {
+	const struct umad_port *port = req->file->port;
 	const struct umad_txn_key key = {
 		.tid = mad->tid,
 		.mgmt_class = mad->mgmt_class,
@@ -211,6 +216,7 @@ static void init_txn(struct umad_request *req, const struct ib_user_mad_hdr *hdr
 
 	umad_addr_from_hdr(&dest, hdr);
 	umad_txn_init(&req->txn, &key, &dest, hdr->timeout_ms, hdr->retries);
+	req->txn.no_late = rdma_protocol_roce(port->ib_dev, port->port_num);
 	req->txn.timer.ops = &deadline_ops;
 }
 

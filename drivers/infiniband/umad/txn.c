@@ -79,6 +79,7 @@ void umad_txn_init(struct umad_txn *txn, const struct umad_txn_key *key,
 	txn->timeout = timeout_ms > S32_MAX ? UMAD_TIMEOUT_INFINITE :
 					      ms_to_ktime(timeout_ms);
 	txn->no_deadline = false;
+	txn->no_late = false;
 	txn->retries_left = retries;
 	txn->state = UMAD_TXN_NEW;
 	umad_timer_init(&txn->timer, NULL);
@@ -398,7 +399,7 @@ static enum umad_txn_action deadline_passed(struct umad_txn_table *table,
 					    struct umad_txn *txn, ktime_t now)
 {
 	if (!txn->retries_left) {
-		set_state(table, txn, UMAD_TXN_EXPIRED, now);
+		set_state(table, txn, txn->no_late ? UMAD_TXN_DONE : UMAD_TXN_EXPIRED, now);
 		return UMAD_TXN_REPORT;
 	}
 	/* Not before this attempt has left is there time for the next one. */

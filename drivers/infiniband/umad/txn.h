@@ -96,6 +96,7 @@ struct umad_txn_key {
  * @timeout: how long each attempt waits: 0 when no response is expected,
  *	UMAD_TIMEOUT_INFINITE, or else
  * @no_deadline: set before umad_txn_add(): its deadline is set later
+ * @no_late: constant: it is DONE when its time is up, and not EXPIRED
  * @retries_left: attempts still to be made; protected by the table's lock
  * @state: protected by the table's lock
  * @node: in &umad_txn_table.tree
@@ -106,6 +107,7 @@ struct umad_txn {
 	struct umad_addr dest;
 	ktime_t timeout;
 	bool no_deadline;
+	bool no_late;
 	u32 retries_left;
 	enum umad_txn_state state;
 	struct rb_node node;

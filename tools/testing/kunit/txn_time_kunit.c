@@ -210,6 +210,21 @@ static void timeout_desc(const struct timeout_case *c, char *desc)
 
 KUNIT_ARRAY_PARAM(timeout, timeout_cases, timeout_desc);
 
+/* It ends at its deadline, where nothing is to listen for a late response. */
+static void txn_no_late(struct kunit *test)
+{
+	struct umad_txn *txn = alloc_txns(test, 1);
+	struct txn_env *env = test->priv;
+
+	txn_make(txn, 1, 20, 0);
+	txn->no_late = true;
+	KUNIT_ASSERT_EQ(test, txn_add(env, txn, true), 0);
+	KUNIT_EXPECT_EQ(test, txn_step(env, txn, UMAD_TXN_EV_DEADLINE), UMAD_TXN_REPORT);
+	KUNIT_EXPECT_EQ(test, txn->state, UMAD_TXN_DONE);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), KTIME_MAX);
+	KUNIT_EXPECT_EQ(test, txn_step(env, txn, UMAD_TXN_EV_RESPONSE), UMAD_TXN_UNMATCHED);
+}
+
 static void txn_no_deadline(struct kunit *test)
 {
 	const struct timeout_case *c = test->param_value;
@@ -428,6 +443,7 @@ static struct kunit_case time_cases[] = {
 	KUNIT_CASE_PARAM(txn_retries_exact, retry_gen_params),
 	KUNIT_CASE(txn_late_clock),
 	KUNIT_CASE(txn_retries_max),
+	KUNIT_CASE(txn_no_late),
 	KUNIT_CASE_PARAM(txn_no_deadline, timeout_gen_params),
 	KUNIT_CASE(txn_late_window),
 	KUNIT_CASE(txn_held),

@@ -65,7 +65,7 @@ PLANS = {
     "rmpp/memo.c": ["hwsim"],
     "rmpp/xfer_rx_begin.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
     "rmpp/xfer_rx.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
-    "rmpp/xfer_rx_end.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim", "silent-peers"],
+    "rmpp/xfer_rx_end.c": ["transfer", "rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim", "silent-peers"],
     "rmpp/limits.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
     "rmpp/peer.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds"],
     "rmpp/rx.c": ["kunit-rmpp", "rmpp-peer", "rmpp-peer-debug"],

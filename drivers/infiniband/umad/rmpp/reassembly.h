@@ -40,7 +40,9 @@ struct umad_rmpp_rx_entry {
  * @solicited: by that request, which no other message answers meanwhile: the bounds
  *	of a peer are not for it; protected by &umad_file.lock
  * @was_asked: it has answered a request; protected by &umad_file.lock
- * @ah: to the sender; NULL until @work has made it; protected by &umad_file.lock
+ * @begun: when its first segment came, constant
+ * @ah: to the sender; NULL until @work has made it, and on RoCE when a complete message
+ *	has been acknowledged; protected by &umad_file.lock
  * @addr_node: in &umad_rmpp_peer.unresolved; protected by &umad_file.lock
  * @waits_for: the peer whose turn to have its address resolved it waits for, or
  *	NULL; protected by &umad_file.lock
@@ -82,6 +84,7 @@ struct umad_xfer_rx {
 	struct umad_request *req;
 	bool solicited;
 	bool was_asked;
+	ktime_t begun;
 	struct umad_ah *ah;
 	struct list_head addr_node;
 	struct umad_rmpp_peer *waits_for;

@@ -168,12 +168,30 @@ bool umad_xfer_rx_prepare(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
 	return true;
 }
 
+/*
+ * A message that lingers on RoCE needs no address until a segment is repeated: its handle
+ * would keep the port's GID, which ib_core may want to make again, in its place.
+ */
+static struct umad_ah *take_ah(struct umad_xfer_rx *rx)
+{
+	struct umad_port *port = rx->agent->file->port;
+	struct umad_ah *ah = rx->ah;
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (rx->engine.state != RMPP_RX_DONE || rx->acks_posted ||
+	    !rdma_protocol_roce(port->ib_dev, port->port_num))
+		return NULL;
+	rx->ah = NULL;
+	return ah;
+}
+
 /* ib_core has done with an ACK: has another become due meanwhile? */
 static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	struct umad_xfer_rx *rx = umad_post_owner(buf);
 	struct umad_file *file = rx->agent->file;
 	struct rmpp_packet packet;
+	struct umad_ah *ah;
 	bool again;
 
 	umad_post_free(buf, rx->ah);
@@ -184,9 +202,12 @@ static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 		rx->engine.state != RMPP_RX_CLOSED;
 	rx->ack_due = false;
 	again = again && umad_xfer_rx_prepare(rx, &packet);
+	ah = take_ah(rx);
 	spin_unlock(&file->lock);
 	if (again)
 		umad_xfer_rx_post(rx, &packet);
+	if (ah)
+		umad_ah_put(ah);
 	umad_xfer_rx_put(rx);
 }
 

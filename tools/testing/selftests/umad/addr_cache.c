@@ -18,6 +18,7 @@ FIXTURE(cache) {
 	int fd;
 	struct umad_msg msg;
 	long before;
+	uint64_t tid;
 };
 
 static long known(FIXTURE_DATA(cache) *self)
@@ -31,6 +32,8 @@ static bool write_finds_it(struct __test_metadata *_metadata, FIXTURE_DATA(cache
 	long n = known(self);
 
 	sleep_ms(2);
+	/* The one before may not have left yet. */
+	self->msg.mad.tid = htobe64(++self->tid);
 	EXPECT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
 	return known(self) > n;
 }
@@ -158,8 +161,10 @@ TEST_F(cache, writes_without_a_pause_are_resolved)
 	int i;
 
 	sleep_ms(2);
-	for (i = 0; i < WRITES; i++)
+	for (i = 0; i < WRITES; i++) {
+		self->msg.mad.tid = htobe64(++self->tid);
 		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	}
 	TH_LOG("%ld of %d writes did not resolve", known(self), WRITES);
 	EXPECT_LE(1, known(self));
 	EXPECT_GE(WRITES * 9 / 10, known(self));

@@ -295,7 +295,9 @@ TEST_F(send, counters_tell_what_happened)
 	EXPECT_EQ(timed_out + 1, umad_counter(&self->port, "send_timed_out"));
 	ASSERT_EQ(MSG_LEN, msg_write(self->peer, &self->reply));
 	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, 500));
-	EXPECT_EQ(unmatched + 1, umad_counter(&self->port, "recv_unmatched"));
+	/* On RoCE nothing listens for it any more. */
+	EXPECT_EQ(unmatched + !self->port.netdev[0],
+		  umad_counter(&self->port, "recv_unmatched"));
 	drain(self->peer);
 	/* One request that is answered. */
 	self->msg.hdr.timeout_ms = 20000;
