@@ -123,14 +123,6 @@ static void dispatch_control(struct umad_agent *agent, const struct ib_mad_recv_
 				 status);
 }
 
-/* A message of one segment waits for no turn, as a single MAD. */
-static bool is_whole(const struct rmpp_packet *packet)
-{
-	const u8 both = IB_MGMT_RMPP_FLAG_FIRST | IB_MGMT_RMPP_FLAG_LAST;
-
-	return packet->type == IB_MGMT_RMPP_TYPE_DATA && (packet->flags & both) == both;
-}
-
 /**
  * umad_rmpp_receive() - an RMPP packet has been received
  * @agent: with RMPP done here
@@ -148,11 +140,19 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	bool wasted = false;
 
 	mad = (const struct ib_rmpp_mad *)rwc->recv_buf.mad;
+	/* Of OPA: the rest of its headers is what the buffer has held before. */
+	if (rwc->mad_len < (size_t)ib_get_mad_data_offset(mad->mad_hdr.mgmt_class)) {
+		umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_UNMATCHED);
+		if (buf)
+			umad_rmpp_waste(buf);
+		return;
+	}
 	rmpp_parse(mad, &packet);
 	umad_rmpp_key_of(&from, agent, rwc);
 	if (buf)
 		wasted = use_up(agent, buf, &from, &packet);
-	if (is_whole(&packet))
+	/* It waits for no turn, as a single MAD. */
+	if (rmpp_is_whole(&packet))
 		umad_sched_note_single(&agent->file->port->sched);
 	if (packet.version == IB_MGMT_RMPP_VERSION &&
 	    packet.type == IB_MGMT_RMPP_TYPE_DATA)

@@ -134,9 +134,12 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 	unsigned int reassembling = atomic_read(&file->port->rmpp_reassembling);
 	unsigned int limit = READ_ONCE(rmpp_port_transfers);
 
-	/* It is complete before another can begin: first segments alone do not keep it out. */
+	/*
+	 * It is complete before another can begin: first segments alone do not keep it out,
+	 * nor does what others were asked for and hold keep out what was asked for, too.
+	 */
 	if (whole)
-		return lack_of_bytes(rx);
+		return rx->solicited ? LACK_NOTHING : lack_of_bytes(rx);
 	if (!rx->solicited &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;

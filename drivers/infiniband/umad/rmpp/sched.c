@@ -39,6 +39,12 @@
 #define PAUSE_SINGLES	2
 #define PAUSE_SHORTS	8
 #define PAUSE_MAX	(3 * NSEC_PER_MSEC)
+/*
+ * Short messages of others count in full if they have just taken so long, in ns. A fifth of what
+ * passes is forgotten: one now and then does not make long ones slow.
+ */
+#define SHORTS_FULL	(800 * NSEC_PER_USEC)
+#define SHORTS_FORGET	5
 /* What one segment is taken to last at first, and at most. */
 #define SEG_NS_FIRST	(50 * NSEC_PER_USEC)
 #define SEG_NS_MAX	NSEC_PER_MSEC
@@ -74,13 +80,23 @@ static unsigned int granted_max(const struct umad_sched *sched, ktime_t now)
 	return GRANTED_MAX;
 }
 
+/* The time that short messages of others have taken lately. */
+static s64 others_took(const struct umad_sched *sched, ktime_t now)
+{
+	return max_t(s64, 0, sched->others_ns -
+			     (ktime_to_ns(now) - sched->other_short_at) / SHORTS_FORGET);
+}
+
 /* After the segments of a turn have left. */
 static s64 pause_after(const struct umad_sched *sched, ktime_t now)
 {
 	s64 pause = PAUSE_SINGLES * sched->busy_segs * sched->seg_ns;
+	s64 shorts = PAUSE_SHORTS * ktime_to_ns(ktime_sub(now, sched->busy_since));
 
 	if (is_within(sched->other_short_at, SHORTS_STAY, now))
-		pause = PAUSE_SHORTS * ktime_to_ns(ktime_sub(now, sched->busy_since));
+		pause = max(pause, div_s64(min_t(s64, shorts, PAUSE_MAX) *
+					   (others_took(sched, now) / NSEC_PER_USEC),
+					   SHORTS_FULL / NSEC_PER_USEC));
 	return min_t(s64, pause, PAUSE_MAX);
 }
 
@@ -186,6 +202,7 @@ static void grant(struct umad_sched_queue *queue, unsigned int segs, ktime_t now
 		sched->long_waits_since = ktime_to_ns(now);
 	} else if (queue->process != sched->long_process &&
 		   is_within(sched->long_at, OTHERS_AROUND, now)) {
+		sched->others_ns = others_took(sched, now);
 		sched->other_short_at = ktime_to_ns(now);
 	}
 }
@@ -275,6 +292,7 @@ void umad_sched_init(struct umad_sched *sched)
 	sched->turns = 0;
 	sched->single_at = ktime_get_ns() - OTHERS_AROUND;
 	sched->other_short_at = sched->single_at;
+	sched->others_ns = 0;
 	sched->long_process = NULL;
 	sched->last_class = UMAD_SCHED_LONG;
 	sched->long_at = sched->single_at;
@@ -380,13 +398,16 @@ EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_init);
 static void end_turn(struct umad_sched_queue *queue, unsigned int unused)
 {
 	struct umad_sched *sched = queue->sched;
+	s64 took = (queue->grant - unused) * sched->mean_ns;
 
 	lockdep_assert_held(&sched->lock);
 	sched->turns--;
-	if (queue->class == UMAD_SCHED_SHORT)
-		sched->short_ns = max_t(s64, -SHORT_NS_MAX,
-					sched->short_ns -
-					(queue->grant - unused) * sched->mean_ns);
+	if (queue->class == UMAD_SCHED_SHORT) {
+		sched->short_ns = max_t(s64, -SHORT_NS_MAX, sched->short_ns - took);
+		/* If none of others has had a turn lately, it does not matter. */
+		if (queue->process != sched->long_process)
+			sched->others_ns = min_t(s64, SHORTS_FULL, sched->others_ns + took);
+	}
 	take_back(sched, 0, 0, unused);
 	give_turns(sched);
 }

@@ -46,6 +46,7 @@ enum umad_sched_class {
  * @turns: turns that have been given and have not ended
  * @single_at: when a single MAD was last sent or received, ns; no lock
  * @other_short_at: when a short message of another process than @long_process had a turn, ns
+ * @others_ns: what short messages of others had taken lately at @other_short_at
  * @long_process: whose turn the last one of UMAD_SCHED_LONG was; compared, not followed
  * @long_at: when that was, ns
  * @long_waits_since: a file waits for a turn of UMAD_SCHED_LONG, and none had one, ns
@@ -71,6 +72,7 @@ struct umad_sched {
 	unsigned int turns;
 	s64 single_at;
 	s64 other_short_at;
+	s64 others_ns;
 	const struct umad_turn *long_process;
 	s64 long_at;
 	s64 long_waits_since;

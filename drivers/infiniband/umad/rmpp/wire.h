@@ -39,6 +39,20 @@ struct rmpp_packet {
 };
 
 /**
+ * rmpp_is_whole() - is it all of a message of one segment?
+ * @packet: parsed
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+static inline bool rmpp_is_whole(const struct rmpp_packet *packet)
+{
+	const u8 both = IB_MGMT_RMPP_FLAG_FIRST | IB_MGMT_RMPP_FLAG_LAST;
+
+	return packet->type == IB_MGMT_RMPP_TYPE_DATA && (packet->flags & both) == both;
+}
+
+/**
  * struct rmpp_layout - how the segments of a class are cut
  * @hdr: bytes before the data of each segment: MAD, RMPP and class header
  * @data: bytes of data in each segment but the last

@@ -26,6 +26,12 @@
  * needs 2 s, OPA's fabric manager up to 5.2 s, and that may be lost again.
  */
 #define SEGMENT_PATIENCE_MS	10000
+/*
+ * And so long in all, and for each segment that has come: whoever sends one now and then
+ * would have the caller wait for weeks. In-tree has 40 s for any number.
+ */
+#define RESPONSE_PATIENCE_MS	40000
+#define PER_SEGMENT_MS		50
 /* So often the request of a response that has begun is looked at, if nothing comes. */
 #define REQUEST_LOOK		(5ULL * NSEC_PER_SEC)
 /* Whoever repeats a segment sooner than this after a message is complete does not. */
@@ -78,7 +84,7 @@ static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 {
 	struct umad_file *file = rx->agent->file;
 	struct umad_txn *txn;
-	ktime_t wait;
+	ktime_t wait, left;
 
 	if (!rx->req)
 		return true;
@@ -87,7 +93,11 @@ static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 		return false;
 	if (!rx->solicited || txn->timeout == UMAD_TIMEOUT_INFINITE)
 		return true;
+	left = max(txn->timeout, ms_to_ktime(RESPONSE_PATIENCE_MS));
+	left = ktime_add_ms(left, (u64)PER_SEGMENT_MS * rx->engine.expected);
+	left = ktime_sub(ktime_add(rx->begun, left), now);
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
+	wait = clamp(left, 0, wait);
 	umad_txn_put_off(&file->txns, txn, now, wait);
 	umad_file_arm(file);
 	umad_wait_entry_leave_place(rx->req);
@@ -169,7 +179,8 @@ static enum rmpp_rx_verdict segment_accept(struct umad_xfer_rx *rx, struct rx_se
 	if (!rx->listed)
 		return RMPP_RX_DROP;
 	umad_rmpp_charge(rx, seg->grown);
-	if (!seg->err && seg->grown &&
+	/* A whole response has begun whatever others hold (limits.c). */
+	if (!seg->err && seg->grown && !(rx->solicited && rmpp_is_whole(seg->packet)) &&
 	    !umad_rmpp_may_grow(rx, ktime_to_ns(now), &seg->victim))
 		seg->err = -ENOSPC;
 	/* Its sender repeats it. */

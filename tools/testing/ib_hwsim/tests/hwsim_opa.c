@@ -166,6 +166,7 @@ FIXTURE(far) {
 	int fd;		/* agent 0 serves METHOD_TABLE */
 	struct ib_hwsim_frame frame;
 	struct rmpp_pkt pkt;
+	uint8_t version;
 	struct rmpp_msg got;
 };
 
@@ -175,6 +176,7 @@ FIXTURE_SETUP(far)
 		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
 	};
 
+	self->version = 1;
 	ASSERT_EQ(0, hwsim_new(FAR, "lid=0x20 link=opa"));
 	self->wire = raw_attach(FAR, 1);
 	self->fd = hwsim_open(FAR, 1, O_RDWR | O_NONBLOCK);
@@ -199,7 +201,7 @@ static int far_segment(FIXTURE_DATA(far) *self, uint8_t mgmt_class, uint32_t sli
 		       uint32_t seg, uint32_t len)
 {
 	const struct rmpp_pkt pkt = {
-		.version = 1,
+		.version = self->version,
 		.type = RMPP_DATA,
 		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : RMPP_LAST),
 		.seg = seg,
@@ -258,6 +260,19 @@ TEST_F(far, segment_that_ends_before_its_data_is_lost)
 	ASSERT_EQ(1, rmpp_register(self->fd, &agent));
 	EXPECT_EQ(-ETIME, far_segment(self, CLASS_SA, 0x100, 1, RMPP_SA_HDR - 1));
 	EXPECT_EQ(RMPP_ACK, far_segment(self, CLASS_SA, 0x100, 1, RMPP_SA_HDR + 8));
+}
+
+/* Nor is it sent to who has asked for it with a packet that is too short. */
+TEST_F(far, packet_that_ends_before_its_data_has_no_answer)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_SA, .rmpp_version = 1, .method = METHOD_TABLE,
+	};
+
+	ASSERT_EQ(1, rmpp_register(self->fd, &agent));
+	self->version = 2;
+	EXPECT_EQ(-ETIME, far_segment(self, CLASS_SA, 0x100, 1, RMPP_SA_HDR - 20));
+	EXPECT_EQ(RMPP_ABORT, far_segment(self, CLASS_SA, 0x100, 1, RMPP_SA_HDR));
 }
 
 TEST_HARNESS_MAIN

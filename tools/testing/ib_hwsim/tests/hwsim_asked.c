@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Nodes that were asked and answer slowly, and nodes that ask now and then: what they cost
+ * others. For a guest on the instruction clock.
+ */
+#include "hwsim_peers.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+static int packet(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method, uint64_t tid,
+		  uint32_t seg, uint32_t segs, uint32_t claim)
+{
+	const struct rmpp_pkt pkt = {
+		.version = 1, .type = RMPP_DATA,
+		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0) | (seg == segs ? RMPP_LAST : 0),
+		.seg = seg,
+		.len = seg == segs ? RMPP_PAYLOAD : seg == 1 ? claim : 0,
+	};
+
+	return inject(self, peer, method, tid, &pkt);
+}
+
+/* A plain request to a peer; its TID on the wire. */
+static int ask(FIXTURE_DATA(peers) *self, uint16_t peer, uint32_t timeout_ms, uint64_t *tid)
+{
+	self->port.lid = PEER + peer;
+	self->asked++;
+	return request(self, 100, timeout_ms, tid);
+}
+
+static int answer_of(FIXTURE_DATA(peers) *self, uint64_t tid, int wait_ms)
+{
+	uint64_t start = now_ms();
+
+	while (now_ms() - start < wait_ms) {
+		int type = see(self, 10);
+
+		if (type >= 0 && be64toh(frame_mad(&self->seen)->tid) == tid)
+			return type;
+	}
+	return -ETIME;
+}
+
+/* Who was asked sends a segment of its response every 9 s, of a million. */
+TEST_F_TIMEOUT(peers, slow_response_ends, 120)
+{
+	uint64_t tid, start;
+	uint32_t seg = 1;
+	int ret = 0;
+
+	ASSERT_EQ(0, ask(self, 0, 100, &tid));
+	start = now_ms();
+	while (now_ms() - start < 62000) {
+		ASSERT_EQ(0, packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg++, 1000000, 0));
+		ret = rmpp_msg_read(self->fd, &self->got, HDR_NEW, 9000);
+		if (ret != -ETIME)
+			break;
+		while (see(self, 0) >= 0)
+			;
+	}
+	TH_LOG("after %llu ms, %u packets: %d", (unsigned long long)(now_ms() - start), seg - 1, ret);
+	EXPECT_NE(-ETIME, ret);
+}
+
+/* One that was asked answers with that many segments, of no end. */
+static int half_answer(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t tid, uint32_t from,
+		       uint32_t to)
+{
+	uint32_t seg;
+
+	for (seg = from; seg <= to; seg++)
+		if (packet(self, peer, METHOD_TABLE | METHOD_RESP, tid, seg, 1000000, 0) ||
+		    (seg % 8 == 1 && answer_of(self, tid, 100) == RMPP_STOP))
+			return -ENOSPC;
+	return 0;
+}
+
+/* Two that were asked keep all bytes of the file: others are heard if they are short. */
+TEST_F_TIMEOUT(peers, asked_nodes_keep_no_response_of_others_out, 120)
+{
+	long bytes = rmpp_param_set("rmpp_file_bytes", 65536);
+	uint64_t tid[2], other;
+	uint32_t segs = 145; /* eight pages, and there is room for six more */
+	int i, round, ok = 0, type = 0;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, ask(self, i, 100, &tid[i]));
+		EXPECT_EQ(0, half_answer(self, i, tid[i], 1, segs));
+		while (see(self, 0) >= 0)
+			;
+	}
+	for (round = 0; round < 4; round++) {
+		ASSERT_EQ(0, ask(self, 2, 2000, &other));
+		ASSERT_EQ(0, packet(self, 2, METHOD_TABLE | METHOD_RESP, other, 1, 1, 0));
+		type = answer_of(self, other, 1000);
+		while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, 2500) > 0) {
+			ok += rmpp_tid(&self->got) == (uint32_t)other &&
+			      !rmpp_user_hdr(&self->got)->status;
+			if (rmpp_tid(&self->got) == (uint32_t)other)
+				break;
+		}
+		TH_LOG("round %d: answered by type %d status %u, %d responses", round, type,
+		       self->pkt.status, ok);
+		/* And one segment more each, of the page that is there. */
+		segs++;
+		for (i = 0; i < 2; i++)
+			half_answer(self, i, tid[i], segs, segs);
+	}
+	if (bytes >= 0)
+		rmpp_param_set("rmpp_file_bytes", bytes);
+	EXPECT_EQ(4, ok);
+}
+
+#define LONG_SEGS	3000
+#define SHORT_TID	0x5000000
+
+static void serve_short(void)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
+	};
+	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	struct rmpp_msg got = {}, reply = {};
+
+	if (fd < 0 || rmpp_register(fd, &agent))
+		_exit(1);
+	for (;;) {
+		if (rmpp_msg_read(fd, &got, HDR_NEW, 1000) < 0)
+			continue;
+		rmpp_msg_reply(&reply, &got, 0, 3 * SEG, 1);
+		rmpp_msg_write(fd, &reply);
+	}
+}
+
+static uint64_t short_tid = SHORT_TID;
+
+/* us that a long answer takes, if a node asks another process each @every us */
+static long send_long(FIXTURE_DATA(peers) *self, uint32_t tid, long every, bool is_short, int *asked)
+{
+	uint64_t start = now_us(), next = start;
+	struct rmpp_pkt ack = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 0, 0 };
+	uint32_t seg = 0, acked = 0, sent = 0;
+
+	*asked = 0;
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+		      METHOD_TABLE | METHOD_RESP, tid, LONG_SEGS * SEG, tid);
+	rmpp_user_hdr(&self->msg)->lid = htobe16(PEER);
+	rmpp_user_hdr(&self->msg)->grh_present = 0;
+	if (rmpp_msg_write(self->fd, &self->msg) < 0)
+		return -1;
+	while (acked < LONG_SEGS) {
+		if (every && now_us() >= next) {
+			next += every;
+			if (is_short) {
+				const struct rmpp_pkt whole = {
+					1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST, 0, 1, SEG,
+				};
+				(*asked)++;
+				inject(self, 5, METHOD_TABLE + 1, short_tid++, &whole);
+			} else {
+				const struct rmpp_pkt plain = {};
+
+				(*asked)++;
+				inject(self, 5, METHOD_TABLE, short_tid++, &plain);
+			}
+		}
+		if (see(self, 1) != RMPP_DATA) {
+			if (now_us() - start > 40000000)
+				return -2;
+			continue;
+		}
+		if (be64toh(frame_mad(&self->seen)->tid) == tid) {
+			sent++;
+			if (self->pkt.seg == seg + 1)
+				seg++;
+			if (seg > acked && (seg == 1 || seg == LONG_SEGS || seg - acked >= 16)) {
+				ack.seg = seg;
+				ack.len = seg + 64;
+				inject(self, 0, METHOD_TABLE, tid, &ack);
+				acked = seg;
+			}
+		} else if (be64toh(frame_mad(&self->seen)->tid) >= SHORT_TID) {
+			const struct rmpp_pkt all = { 1, RMPP_ACK, RMPP_ACTIVE, 0, self->pkt.seg, 64 };
+			inject(self, 5, METHOD_TABLE + 1, be64toh(frame_mad(&self->seen)->tid), &all);
+		}
+	}
+	return now_us() - start;
+}
+
+TEST_F_TIMEOUT(peers, few_short_requests_do_not_slow_a_long_answer, 180)
+{
+	const long every[] = { 45000, 20000, 5000 };
+	long alone, beside;
+	int asked, i;
+	pid_t pid = fork();
+
+	if (!pid)
+		serve_short();
+	sleep_ms(500);
+	send_long(self, 1, 0, false, &asked);
+	alone = send_long(self, 2, 0, false, &asked);
+	TH_LOG("alone %ld us for %d segments", alone, LONG_SEGS);
+	for (i = 0; i < 3; i++) {
+		sleep_ms(1500);
+		beside = send_long(self, 3 + i, every[i], true, &asked);
+		TH_LOG("a request of 3 segments each %ld us: %ld us, %d requests, %ld.%02ld times",
+		       every[i], beside, asked, beside / alone, beside * 100 / alone % 100);
+		EXPECT_GE(2 * alone, beside);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* The same with single MADs. */
+TEST_F_TIMEOUT(peers, few_single_packets_do_not_slow_a_long_answer, 180)
+{
+	const long every[] = { 500000, 2500, 1000 };
+	long alone, beside;
+	int asked, i;
+
+	send_long(self, 1, 0, false, &asked);
+	alone = send_long(self, 2, 0, false, &asked);
+	TH_LOG("alone %ld us for %d segments", alone, LONG_SEGS);
+	for (i = 0; i < 3; i++) {
+		sleep_ms(1500);
+		beside = send_long(self, 3 + i, every[i], false, &asked);
+		TH_LOG("a packet each %ld us: %ld us, %d packets, %ld.%02ld times",
+		       every[i], beside, asked, beside / alone, beside * 100 / alone % 100);
+		EXPECT_GE(4 * alone, beside);
+	}
+}
+
+TEST_HARNESS_MAIN
