@@ -3,6 +3,8 @@
 #include <linux/types.h>
 #include "request.h"
 
+#include <linux/delay.h>
+#include <linux/sched/stat.h>
 #include <linux/workqueue.h>
 #include "agent.h"
 #include "file.h"
@@ -22,6 +24,21 @@
  * it finds those taken back first until its own work has freed them.
  */
 #define EXPIRED_MAX	8
+
+/*
+ * The deadlines of a jiffy come at once. After so many, others have the processor if they
+ * wait for it: for a kernel thread that has just woken up they are not preferred.
+ */
+#define OTHERS_AFTER	8
+#define OTHERS_US	10
+
+static void let_others_run(void)
+{
+	if (!single_task_running())
+		usleep_range(OTHERS_US, 2 * OTHERS_US);
+	else
+		cond_resched();
+}
 
 /**
  * struct due - a timer that has been entered
@@ -63,7 +80,7 @@ static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n
 static bool run_due(struct umad_file *file)
 {
 	struct due due[BATCH];
-	unsigned int total = 0, n, i;
+	unsigned int total = 0, others_at = OTHERS_AFTER, n, i;
 	bool more;
 
 	do {
@@ -72,9 +89,12 @@ static bool run_due(struct umad_file *file)
 			due[i].timer->ops->run(due[i].timer);
 			umad_agent_leave(due[i].agent);
 		}
-		cond_resched();
 		/* Those of agents that go away are not among them. */
 		total += n ?: BATCH;
+		if (total >= others_at) {
+			others_at = total + OTHERS_AFTER;
+			let_others_run();
+		}
 	} while (more && total < RUN_MAX);
 	return more;
 }
@@ -111,7 +131,6 @@ static bool drop_expired(struct umad_file *file)
 	umad_request_unlock(file);
 	if (agent)
 		umad_agent_leave(agent);
-	cond_resched();
 	return agent;
 }
 
@@ -130,7 +149,8 @@ void umad_deadline_work(struct work_struct *work)
 
 	more = run_due(file);
 	while (dropped < RUN_MAX && drop_expired(file))
-		dropped++;
+		if (!(++dropped % OTHERS_AFTER))
+			let_others_run();
 
 	spin_lock(&file->lock);
 	file->armed = KTIME_MAX;
