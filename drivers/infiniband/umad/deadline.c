@@ -29,7 +29,7 @@
  * The deadlines of a jiffy come at once. After so many, others have the processor if they
  * wait for it: for a kernel thread that has just woken up they are not preferred.
  */
-#define OTHERS_AFTER	8
+#define OTHERS_AFTER	2
 #define OTHERS_US	10
 
 static void let_others_run(void)
