@@ -84,6 +84,28 @@ void umad_reg_from_req(struct umad_reg *reg,
 int umad_reg_from_req2(struct umad_reg *reg,
 		       const struct ib_user_mad_reg_req2 *ureq);
 bool umad_mad_is_rmpp_active(const struct ib_mad_hdr *mad);
+
+/**
+ * umad_mad_is_flow_controlled() - does ib_core of 6.17 limit requests of a class?
+ * @mgmt_class: of the MAD
+ *
+ * As is_solicited_fc_mad() of ib_core has it.
+ * Context: any.
+ * Return: true if so, whether this ib_core does or not.
+ */
+static inline bool umad_mad_is_flow_controlled(u8 mgmt_class)
+{
+	switch (mgmt_class) {
+	case IB_MGMT_CLASS_CM:
+	case IB_MGMT_CLASS_SUBN_ADM:
+	case IB_MGMT_CLASS_SUBN_LID_ROUTED:
+	case IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int umad_mad_check_len(const struct ib_mad_hdr *mad, size_t len, bool opa);
 
 #endif /* UMAD_HDR_H */

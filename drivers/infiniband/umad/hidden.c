@@ -8,6 +8,7 @@
 #include <rdma/ib_mad.h>
 #include "agent.h"
 #include "file.h"
+#include "hdr.h"
 #include "port.h"
 #include "post.h"
 #include "user.h"
@@ -113,17 +114,7 @@ static struct umad_outlet *find_outlet(struct umad_agent *agent)
  */
 static bool may_hide(const struct umad_agent *agent, u8 mgmt_class)
 {
-	if (agent->rmpp || !agent->qpn)
-		return false;
-	switch (mgmt_class) {
-	case IB_MGMT_CLASS_CM:
-	case IB_MGMT_CLASS_SUBN_ADM:
-	case IB_MGMT_CLASS_SUBN_LID_ROUTED:
-	case IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE:
-		return false;
-	default:
-		return true;
-	}
+	return !agent->rmpp && agent->qpn && !umad_mad_is_flow_controlled(mgmt_class);
 }
 
 /**

@@ -27,17 +27,10 @@ bool umad_wait_entry_needs_place(const struct umad_request *req,
 {
 	const struct umad_agent *agent = req->agent;
 
-	if (!agent->flow.limit || !req->txn.timeout)
+	if (!agent->flow.limit || !req->txn.timeout ||
+	    !umad_mad_is_flow_controlled(req->txn.key.mgmt_class))
 		return false;
-	switch (req->txn.key.mgmt_class) {
-	case IB_MGMT_CLASS_CM:
-	case IB_MGMT_CLASS_SUBN_ADM:
-	case IB_MGMT_CLASS_SUBN_LID_ROUTED:
-	case IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE:
-		return !agent->core->rmpp_version || !umad_mad_is_rmpp_active(buf->mad);
-	default:
-		return false;
-	}
+	return !agent->core->rmpp_version || !umad_mad_is_rmpp_active(buf->mad);
 }
 
 /**

@@ -3,6 +3,7 @@
 #include "rmpp/sched.h"
 
 #include <linux/bug.h>
+#include <linux/build_bug.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/math64.h>
@@ -45,6 +46,7 @@
  */
 #define SHORTS_FULL	(800 * NSEC_PER_USEC)
 #define SHORTS_FORGET	5
+static_assert(SHORTS_FULL * SHORTS_FORGET <= SHORTS_STAY);
 /* What one segment is taken to last at first, and at most. */
 #define SEG_NS_FIRST	(50 * NSEC_PER_USEC)
 #define SEG_NS_MAX	NSEC_PER_MSEC
@@ -93,11 +95,11 @@ static s64 pause_after(const struct umad_sched *sched, ktime_t now)
 	s64 pause = PAUSE_SINGLES * sched->busy_segs * sched->seg_ns;
 	s64 shorts = PAUSE_SHORTS * ktime_to_ns(ktime_sub(now, sched->busy_since));
 
-	if (is_within(sched->other_short_at, SHORTS_STAY, now))
-		pause = max(pause, div_s64(min_t(s64, shorts, PAUSE_MAX) *
-					   (others_took(sched, now) / NSEC_PER_USEC),
-					   SHORTS_FULL / NSEC_PER_USEC));
-	return min_t(s64, pause, PAUSE_MAX);
+	/* Of what others took SHORTS_STAY ago nothing is left. */
+	shorts = div_s64(min_t(s64, shorts, PAUSE_MAX) *
+			 (others_took(sched, now) / NSEC_PER_USEC),
+			 SHORTS_FULL / NSEC_PER_USEC);
+	return min_t(s64, max(pause, shorts), PAUSE_MAX);
 }
 
 static unsigned int turn_segs_beside(const struct umad_sched *sched)

@@ -298,8 +298,6 @@ void umad_xfer_rx_receive(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *
 
 	umad_xfer_rx_get(rx);
 	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
-	if (verdict == RMPP_RX_STORE && rwc->mad_len < rx->engine.layout.hdr)
-		verdict = segment_drop(rx);
 	if (verdict == RMPP_RX_STORE) {
 		spin_unlock(&file->lock);
 		segment_copy(rx, &seg);

@@ -12,6 +12,7 @@
 
 FIXTURE(gid) {
 	struct test_port port;
+	struct test_port by_default;	/* the same, by its default GID */
 	int fd;
 	struct umad_msg msg;
 	char mac[32];
@@ -62,9 +63,10 @@ FIXTURE_SETUP(gid)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, umad_reg_client(self->fd));
 	ASSERT_TRUE(gid_at(self->port.ibdev, 0, gid));
-	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 42);
-	self->msg.hdr.gid_index = 0;
-	memcpy(self->msg.hdr.gid, gid, 16);
+	self->by_default = self->port;
+	self->by_default.gid_index = 0;
+	memcpy(self->by_default.gid, gid, 16);
+	msg_init(&self->msg, &self->by_default, 0, CLASS_VENDOR1, METHOD_NOBODY, 42);
 }
 
 FIXTURE_TEARDOWN(gid)
@@ -134,14 +136,12 @@ TEST_F(gid, is_made_again_after_a_message)
 		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TEST,
 	};
 	struct rmpp_msg msg = { 0 }, got = { 0 };
-	struct test_port port = self->port;
 	int srv = umad_open(O_RDWR);
 
 	ASSERT_EQ(1, rmpp_register(self->fd, &client));
 	ASSERT_EQ(0, rmpp_register(srv, &server));
-	port.gid_index = 0;
-	memcpy(port.gid, self->msg.hdr.gid, 16);
-	rmpp_msg_init(&msg, &port, HDR_NEW, 1, CLASS_RMPP, METHOD_TEST, 7, 3 * RMPP_PAYLOAD, 1);
+	rmpp_msg_init(&msg, &self->by_default, HDR_NEW, 1, CLASS_RMPP, METHOD_TEST, 7,
+		      3 * RMPP_PAYLOAD, 1);
 	rmpp_user_hdr(&msg)->timeout_ms = 0;
 	ASSERT_LT(0, rmpp_msg_write(self->fd, &msg));
 	ASSERT_LT(0, rmpp_msg_read(srv, &got, HDR_NEW, 1000));
@@ -162,9 +162,8 @@ TEST_F_TIMEOUT(gid, is_made_again_after_a_message_whose_segment_is_repeated, 60)
 	const struct rmpp_agent server = {
 		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TEST,
 	};
-	struct test_port port = self->port;
 	struct rmpp_raw raw = {
-		.fd = self->fd, .port = &port, .mgmt_class = CLASS_RMPP,
+		.fd = self->fd, .port = &self->by_default, .mgmt_class = CLASS_RMPP,
 		.method = METHOD_TEST, .tid = 9, .seed = 1,
 	};
 	struct rmpp_msg got = { 0 };
@@ -172,8 +171,6 @@ TEST_F_TIMEOUT(gid, is_made_again_after_a_message_whose_segment_is_repeated, 60)
 
 	ASSERT_EQ(0, rmpp_register(srv, &server));
 	raw.id = umad_reg_client(self->fd);
-	port.gid_index = 0;
-	memcpy(port.gid, self->msg.hdr.gid, 16);
 	ASSERT_EQ(0, raw_data(&raw, 1, 0, 2 * RMPP_PAYLOAD));
 	sleep_ms(200);
 	ASSERT_EQ(0, raw_data(&raw, 2, RMPP_LAST, RMPP_PAYLOAD));
@@ -193,13 +190,11 @@ TEST_F_TIMEOUT(gid, is_made_again_after_a_message_whose_segment_is_repeated, 60)
 TEST_F_TIMEOUT(gid, is_made_again_after_a_message_that_timed_out, 60)
 {
 	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
-	struct test_port port = self->port;
 	struct rmpp_msg msg = { 0 }, got = { 0 };
 
 	ASSERT_EQ(1, rmpp_register(self->fd, &client));
-	port.gid_index = 0;
-	memcpy(port.gid, self->msg.hdr.gid, 16);
-	rmpp_msg_init(&msg, &port, HDR_NEW, 1, CLASS_RMPP, METHOD_NOBODY, 7, 3 * RMPP_PAYLOAD, 1);
+	rmpp_msg_init(&msg, &self->by_default, HDR_NEW, 1, CLASS_RMPP, METHOD_NOBODY, 7,
+		      3 * RMPP_PAYLOAD, 1);
 	rmpp_user_hdr(&msg)->timeout_ms = 100;
 	ASSERT_LT(0, rmpp_msg_write(self->fd, &msg));
 	ASSERT_LT(0, rmpp_msg_read(self->fd, &got, HDR_NEW, 5000));
