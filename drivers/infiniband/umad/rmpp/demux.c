@@ -3,6 +3,7 @@
 #include <linux/types.h>
 #include "rmpp/demux.h"
 
+#include <linux/minmax.h>
 #include "agent.h"
 #include "file.h"
 #include "port.h"
@@ -141,7 +142,8 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 
 	mad = (const struct ib_rmpp_mad *)rwc->recv_buf.mad;
 	/* Of OPA: the rest of its headers is what the buffer has held before. */
-	if (rwc->mad_len < (size_t)ib_get_mad_data_offset(mad->mad_hdr.mgmt_class)) {
+	if (rwc->mad_len < max_t(size_t, offsetof(struct ib_rmpp_mad, data),
+				 ib_get_mad_data_offset(mad->mad_hdr.mgmt_class))) {
 		umad_stat_inc(&agent->file->port->stats, UMAD_STAT_RMPP_UNMATCHED);
 		if (buf)
 			umad_rmpp_waste(buf);

@@ -16,7 +16,7 @@
 static unsigned long rmpp_send_bytes = 1024UL << 20;
 module_param(rmpp_send_bytes, ulong, 0644);
 MODULE_PARM_DESC(rmpp_send_bytes,
-		 "Bytes of RMPP messages being sent by one file, to one destination half of it (default: 1 GiB)");
+		 "Bytes of RMPP messages being sent by one file, to one destination half of what others leave (default: 1 GiB)");
 
 static int compare_node(struct rb_node *node, const struct rb_node *other)
 {
@@ -28,7 +28,9 @@ static int compare_node(struct rb_node *node, const struct rb_node *other)
 
 /*
  * A peer that asks for much and takes nothing keeps a server's answers for as long as
- * that tries to send them: half is left for others. A first message may be longer.
+ * that tries to send them. So each has at most what is left then (a dynamic threshold, as
+ * switches have for the queues of a shared buffer): n such peers leave 1/2^n for others.
+ * A message longer than that is sent alone.
  */
 static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_dest *dest,
 			  u64 bytes)
@@ -37,7 +39,8 @@ static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_d
 
 	if (rmpp->sending_bytes + bytes > limit)
 		return false;
-	return !dest->bytes || dest->bytes + bytes <= limit / 2;
+	return !rmpp->sending_bytes ||
+	       dest->bytes + bytes <= limit - rmpp->sending_bytes - bytes;
 }
 
 /**
