@@ -62,7 +62,7 @@ static void acks_of_in_order_transfer(struct kunit *test)
 		       RMPP_RX_ACK);
 }
 
-/* A sender that may send no more must be told: half a window at the latest. */
+/* A sender that may send no more must be told. */
 static void acks_of_narrow_windows(struct kunit *test)
 {
 	static const u32 windows[] = { 1, 2, 3, 7, 64, 1024, 5000 };
@@ -82,6 +82,40 @@ static void acks_of_narrow_windows(struct kunit *test)
 					seg + RMPP_RX_WINDOW_MAX);
 		}
 	}
+}
+
+/* Segments from @seg on until one is acknowledged. */
+static u32 until_acked(struct rx_env *env, u32 seg)
+{
+	u32 given = 0;
+
+	do
+		given++;
+	while (give(env, data_packet(seg++, 2000, 220)) != RMPP_RX_ACK && given < 100);
+	return given;
+}
+
+/* Many share the budget: nothing is gained by an ACK that comes early, but after a loss. */
+static void small_window_is_used_up(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg;
+
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, 2000 * 200, 1, env->now);
+	env->window = 6;
+	EXPECT_ACK(test, give(env, data_packet(1, 2000, 220)), 1, 7);
+	for (seg = 2; seg + 3 < RMPP_RX_WINDOW_SMALL; seg += 3)
+		KUNIT_EXPECT_EQ(test, until_acked(env, seg), 3u);
+	/* The sender may use what it was allowed, no more. */
+	seg = env->ack.len;
+	KUNIT_EXPECT_EQ(test, until_acked(env, env->ack.seg + 1), 6u);
+	KUNIT_EXPECT_EQ(test, env->ack.seg, seg);
+	KUNIT_EXPECT_EQ(test, until_acked(env, env->ack.seg + 1), 6u);
+	/* Two are the other way round. */
+	seg = env->ack.seg;
+	EXPECT_ACK(test, give(env, data_packet(seg + 2, 2000, 220)), seg, seg + 6);
+	EXPECT_ACK(test, give(env, data_packet(seg + 1, 2000, 220)), seg + 2, seg + 8);
+	KUNIT_EXPECT_EQ(test, until_acked(env, seg + 3), 3u);
 }
 
 static void window_never_shrinks(struct kunit *test)
@@ -517,6 +551,7 @@ static struct kunit_case rmpp_rx_cases[] = {
 	KUNIT_CASE(acks_in_order),
 	KUNIT_CASE(acks_of_in_order_transfer),
 	KUNIT_CASE(acks_of_narrow_windows),
+	KUNIT_CASE(small_window_is_used_up),
 	KUNIT_CASE(window_never_shrinks),
 	KUNIT_CASE(claim_bounds_the_window),
 	KUNIT_CASE(window_of_the_moment),

@@ -252,15 +252,22 @@ static void expected_advance(struct rmpp_rx *rx)
 	}
 }
 
+/*
+ * A window that is small for what others have of the budget is used up before it is
+ * acknowledged, if nothing gets lost: others keep the way busy meanwhile. That an ACK gets
+ * lost is made good by the next of a large window, which is kept open.
+ */
 static u32 ack_interval(const struct rmpp_rx *rx)
 {
 	u32 often = clamp_t(u32, rx->window / 2, 1, RMPP_RX_ACK_MAX);
 
 	if (rx->rewinds)
 		return U32_MAX;
+	if (rx->window < RMPP_RX_WINDOW_SMALL && rx->in_order_run >= RMPP_RX_WINDOW_SMALL)
+		return rx->window;
 	if (rx->in_order_run < RMPP_RX_IN_ORDER_RUN)
 		return often;
-	return clamp_t(u32, rx->window / 4, often, RMPP_RX_ACK_IN_ORDER);
+	return clamp_t(u32, rx->window / 3, often, RMPP_RX_ACK_IN_ORDER);
 }
 
 /* A segment beyond a gap has come: is the sender to be told again? */
