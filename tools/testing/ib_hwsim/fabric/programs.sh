@@ -139,3 +139,51 @@ ask_pcp()
 	tail -n 8 /tmp/said >&2
 	return 1
 }
+
+# answer_vendor DEVICE: an agent of class 0x0a (vendor specific, of NVIDIA's switches and
+# adapters) by Python's ctypes. It has a firmware version, and a word at each address.
+answer_vendor()
+{
+	cat >/tmp/answer.py <<-'EOF'
+	import ctypes, sys
+	u = ctypes.CDLL("libibumad.so.3")
+	assert u.umad_init() == 0
+	port = u.umad_open_port(sys.argv[1].encode(), 1)
+	assert port >= 0, port
+	methods = (ctypes.c_long * 2)(1 << 1 | 1 << 2, 0)
+	agent = u.umad_register(port, 10, 1, 0, methods)
+	assert agent >= 0, agent
+	buf = ctypes.create_string_buffer(u.umad_size() + 256)
+	u.umad_get_mad.restype = ctypes.c_void_p
+	mad = u.umad_get_mad(buf)
+	print("serving", flush=True)
+	while True:
+	    length = ctypes.c_int(256)
+	    if u.umad_recv(port, buf, ctypes.byref(length), -1) < 0:
+	        break
+	    answer = bytearray(ctypes.string_at(mad, 256))
+	    answer[3] = 0x81
+	    if answer[16:18] == b"\0\x17":
+	        answer[65:68] = bytes([2, 11, 7])
+	    elif answer[16:18] == b"\0\x50":
+	        answer[32:36] = bytes.fromhex("12345678")
+	    ctypes.memmove(mad, bytes(answer), 256)
+	    u.umad_send(port, agent, buf, 256, 0, 0)
+	EOF
+	has python3
+	python3 /tmp/answer.py "$1" >/tmp/answer.log 2>&1 &
+	answer_pid=$!
+	xt_wait 20 grep -q serving /tmp/answer.log
+}
+
+# asks_vendor DEVICE TEXT PROGRAM [ARGUMENT...]: says(), while this device answers.
+asks_vendor()
+{
+	answer_vendor "$1" || return
+	shift
+	asks_status=0
+	says "$@" || asks_status=$?
+	kill "$answer_pid"
+	wait "$answer_pid" 2>/dev/null
+	return "$asks_status"
+}
