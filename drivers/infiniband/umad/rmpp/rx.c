@@ -267,7 +267,7 @@ static u32 ack_interval(const struct rmpp_rx *rx)
 		return rx->window;
 	if (rx->in_order_run < RMPP_RX_IN_ORDER_RUN)
 		return often;
-	return clamp_t(u32, rx->window / 3, often, RMPP_RX_ACK_IN_ORDER);
+	return clamp_t(u32, rx->window / 4, often, RMPP_RX_ACK_IN_ORDER);
 }
 
 /* A segment beyond a gap has come: is the sender to be told again? */

@@ -16,11 +16,11 @@
 /*
  * At least every so many segments are acknowledged, and each half window; more
  * rarely once so many have come in order, and nothing twice, then at least each
- * third; and a small window at its end, once that many have.
+ * quarter; and a small window at its end, once that many have.
  */
 #define RMPP_RX_ACK_MAX		32
 #define RMPP_RX_ACK_IN_ORDER	128
-#define RMPP_RX_IN_ORDER_RUN		512
+#define RMPP_RX_IN_ORDER_RUN		256
 #define RMPP_RX_WINDOW_SMALL		16
 
 /**
