@@ -41,6 +41,7 @@
  * struct rx_segment - a packet that is being dealt with
  * @rwc: the packet
  * @packet: its RMPP header
+ * @now: when it came; the clock is read once
  * @err: why its bytes could not be kept, or 0
  * @grown: memory that they took
  * @victim: a message that had to make room for it, to be told; or NULL
@@ -52,6 +53,7 @@
 struct rx_segment {
 	const struct ib_mad_recv_wc *rwc;
 	const struct rmpp_packet *packet;
+	u64 now;
 	int err;
 	size_t grown;
 	struct umad_xfer_rx *victim;
@@ -173,7 +175,6 @@ static enum rmpp_rx_verdict segment_accept(struct umad_xfer_rx *rx, struct rx_se
 {
 	struct umad_file *file = rx->agent->file;
 	enum rmpp_rx_verdict verdict;
-	ktime_t now = ktime_get();
 
 	lockdep_assert_held(&file->lock);
 	if (!rx->listed)
@@ -181,17 +182,17 @@ static enum rmpp_rx_verdict segment_accept(struct umad_xfer_rx *rx, struct rx_se
 	umad_rmpp_charge(rx, seg->grown);
 	/* A whole response has begun whatever others hold (limits.c). */
 	if (!seg->err && seg->grown && !(rx->solicited && rmpp_is_whole(seg->packet)) &&
-	    !umad_rmpp_may_grow(rx, ktime_to_ns(now), &seg->victim))
+	    !umad_rmpp_may_grow(rx, seg->now, &seg->victim))
 		seg->err = -ENOSPC;
 	/* Its sender repeats it. */
 	if (seg->err == -ENOMEM)
 		return segment_drop(rx);
 	if (seg->err)
 		return rmpp_rx_no_room(&rx->engine);
-	if (!keep_request(rx, now))
+	if (!keep_request(rx, ns_to_ktime(seg->now)))
 		return cancel_late(rx);
-	verdict = rmpp_rx_stored(&rx->engine, seg->packet, ktime_to_ns(now));
-	umad_rmpp_window_seen(rx, ktime_to_ns(now));
+	verdict = rmpp_rx_stored(&rx->engine, seg->packet, seg->now);
+	umad_rmpp_window_seen(rx, seg->now);
 	umad_rmpp_peer_seen(rx);
 	if (rx->engine.state == RMPP_RX_DONE) {
 		seg->oldest = complete_rx(rx);
@@ -238,17 +239,17 @@ static void keep_silent(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 }
 
 /* The engine does not hear that the request has ended. */
-static u64 deadline_of(const struct umad_xfer_rx *rx)
+static u64 deadline_of(const struct umad_xfer_rx *rx, u64 now)
 {
 	u64 deadline = rmpp_rx_deadline(&rx->engine);
 
 	if (!rx->req)
 		return deadline;
-	return min(deadline, ktime_get_ns() + REQUEST_LOOK);
+	return min(deadline, now + REQUEST_LOOK);
 }
 
 /* Do what the engine says, set its timer, and drop it if it is closed. Releases the lock. */
-static void verdict_apply(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
+static void verdict_apply(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict, u64 now)
 	__releases(&rx->agent->file->lock)
 {
 	struct umad_file *file = rx->agent->file;
@@ -271,7 +272,7 @@ static void verdict_apply(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
 			umad_xfer_rx_failed(rx, verdict == RMPP_RX_STOP);
 		unlisted = umad_xfer_rx_remove(rx);
 	} else if (rx->listed) {
-		umad_rmpp_set_timer(file, &rx->timer, deadline_of(rx));
+		umad_rmpp_set_timer(file, &rx->timer, deadline_of(rx, now));
 	}
 	umad_request_unlock(file);
 	if (answer)
@@ -292,19 +293,19 @@ void umad_xfer_rx_receive(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *
 			  const struct rmpp_packet *packet)
 	__releases(&rx->agent->file->lock)
 {
-	struct rx_segment seg = { .rwc = rwc, .packet = packet };
+	struct rx_segment seg = { .rwc = rwc, .packet = packet, .now = ktime_get_ns() };
 	struct umad_file *file = rx->agent->file;
 	enum rmpp_rx_verdict verdict;
 
 	umad_xfer_rx_get(rx);
-	verdict = rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
+	verdict = rmpp_rx_receive(&rx->engine, packet, seg.now);
 	if (verdict == RMPP_RX_STORE) {
 		spin_unlock(&file->lock);
 		segment_copy(rx, &seg);
 		spin_lock(&file->lock);
 		verdict = segment_accept(rx, &seg);
 	}
-	verdict_apply(rx, verdict);
+	verdict_apply(rx, verdict, seg.now);
 	clean_up(rx, &seg);
 	umad_xfer_rx_put(rx);
 }
@@ -362,14 +363,16 @@ static void timer_run(struct umad_timer *timer)
 	struct umad_xfer_rx *rx = container_of(timer, struct umad_xfer_rx, timer);
 	struct umad_file *file = rx->agent->file;
 	enum rmpp_rx_verdict verdict;
+	u64 now;
 
 	spin_lock(&file->lock);
+	now = ktime_get_ns();
 	if (rx->req && rx->engine.state == RMPP_RX_REASSEMBLING &&
 	    rx->req->txn.state != UMAD_TXN_WAIT)
 		verdict = cancel_late(rx);
 	else
-		verdict = rmpp_rx_timer(&rx->engine, ktime_get_ns());
-	verdict_apply(rx, verdict);
+		verdict = rmpp_rx_timer(&rx->engine, now);
+	verdict_apply(rx, verdict, now);
 	umad_xfer_rx_put(rx);
 }
 
