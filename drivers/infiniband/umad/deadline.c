@@ -27,9 +27,11 @@
 
 /*
  * The deadlines of a jiffy come at once. After so many, others have the processor if they
- * wait for it: for a kernel thread that has just woken up they are not preferred.
+ * wait for it: for a kernel thread that has just woken up they are not preferred. But who
+ * computes may keep it for some ms each time: what is late already waits for a batch only.
  */
 #define OTHERS_AFTER	2
+#define LATE		(20 * NSEC_PER_MSEC)
 #define OTHERS_US	10
 
 static void let_others_run(void)
@@ -51,11 +53,12 @@ struct due {
 };
 
 /*
- * One batch under the lock. Fills in the @n that are to be run. True: there are more.
+ * One batch under the lock. Fills in the @n that are to be run, and by how many ns the
+ * first was @late. True: there are more.
  * One request that ends is the last of a batch: its wait entry is taken back, and
  * ib_core's search for that is long behind many whose timeout is infinite.
  */
-static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n)
+static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n, s64 *late)
 {
 	unsigned int looked_at = 0;
 	struct umad_timer *timer;
@@ -64,6 +67,7 @@ static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n
 
 	*n = 0;
 	spin_lock(&file->lock);
+	*late = ktime_sub(now, umad_timers_next(&file->timers));
 	while (looked_at++ < BATCH && list_empty(&file->done) &&
 	       (timer = umad_timers_first_due(&file->timers, now))) {
 		umad_timer_clear(&file->timers, timer);
@@ -80,19 +84,20 @@ static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n
 static bool run_due(struct umad_file *file)
 {
 	struct due due[BATCH];
-	unsigned int total = 0, others_at = OTHERS_AFTER, n, i;
+	unsigned int total = 0, others_at = 0, n, i;
 	bool more;
+	s64 late;
 
 	do {
-		more = enter_batch(file, due, &n);
+		more = enter_batch(file, due, &n, &late);
 		for (i = 0; i < n; i++) {
 			due[i].timer->ops->run(due[i].timer);
 			umad_agent_leave(due[i].agent);
 		}
 		/* Those of agents that go away are not among them. */
 		total += n ?: BATCH;
-		if (total >= others_at) {
-			others_at = total + OTHERS_AFTER;
+		if (total >= others_at + (late < LATE ? OTHERS_AFTER : BATCH)) {
+			others_at = total;
 			let_others_run();
 		}
 	} while (more && total < RUN_MAX);

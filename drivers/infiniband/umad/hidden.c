@@ -4,13 +4,16 @@
 
 #include <linux/bitops.h>
 #include <linux/err.h>
+#include <linux/hash.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_mad.h>
 #include "agent.h"
 #include "file.h"
 #include "hdr.h"
 #include "port.h"
 #include "post.h"
+#include "txn.h"
 #include "user.h"
 
 /* So many requests wait with one, before there is another. */
@@ -20,15 +23,33 @@
 /* Those of a process: ib_core charges them to nobody, and its exit waits for all. */
 #define PROCESS_MAX	512
 
+/* TIDs of which it is known where they were last; a power of two. */
+#define LAST_BITS	8
+
+/**
+ * struct hidden_agent - one of them
+ * @outlet: its
+ * @end: unregisters it
+ */
+struct hidden_agent {
+	struct umad_outlet outlet;
+	struct work_struct end;
+};
+
 /**
  * struct umad_hidden_set - the hidden agents of an agent
  * @n: how many; grows
- * @outlet: they; constant
+ * @last: by a hash of the lower half of the TID: which of them had such a request last,
+ *	counted from 1; or 0
+ * @hidden: they; constant
  */
 struct umad_hidden_set {
 	unsigned int n;
-	struct umad_outlet outlet[HIDDEN_MAX];
+	u8 last[1 << LAST_BITS];
+	struct hidden_agent hidden[HIDDEN_MAX];
 };
+
+static_assert(HIDDEN_MAX <= U8_MAX);
 
 static struct ib_mad_agent *hidden_register(struct umad_agent *agent)
 {
@@ -67,7 +88,7 @@ static struct umad_outlet *add_outlet(struct umad_agent *agent)
 	core = hidden_register(agent);
 	if (IS_ERR(core))
 		goto out;
-	outlet = &set->outlet[set->n];
+	outlet = &set->hidden[set->n].outlet;
 	outlet->core = core;
 	/* Pairs with that of find_outlet(): who sees the number sees the outlet. */
 	smp_store_release(&set->n, set->n + 1);
@@ -81,23 +102,19 @@ static bool is_full(const struct umad_outlet *outlet)
 	return atomic_read(&outlet->requests) >= REQUESTS_MAX;
 }
 
-/* The one that another request is to wait with. */
-static struct umad_outlet *find_outlet(struct umad_agent *agent)
+/* The one that has room for another request. */
+static struct umad_outlet *find_room(struct umad_agent *agent, struct umad_hidden_set *set,
+				     unsigned int n)
 {
 	struct umad_hidden *hidden = &agent->hidden;
-	struct umad_hidden_set *set;
 	struct umad_outlet *outlet;
-	unsigned int i, n;
+	unsigned int i;
 
 	if (!is_full(&hidden->own))
 		return &hidden->own;
-	/* Pair with those of add_outlet(). */
-	set = smp_load_acquire(&hidden->more);
-	/* As above. */
-	n = set ? smp_load_acquire(&set->n) : 0;
 	for (i = 0; i < n; i++)
-		if (!is_full(&set->outlet[i]))
-			return &set->outlet[i];
+		if (!is_full(&set->hidden[i].outlet))
+			return &set->hidden[i].outlet;
 	outlet = n < HIDDEN_MAX ? add_outlet(agent) : NULL;
 	if (outlet)
 		return outlet;
@@ -105,41 +122,78 @@ static struct umad_outlet *find_outlet(struct umad_agent *agent)
 	i = READ_ONCE(hidden->next);
 	WRITE_ONCE(hidden->next, i + 1);
 	i %= n + 1;
-	return i < n ? &set->outlet[i] : &hidden->own;
+	return i < n ? &set->hidden[i].outlet : &hidden->own;
 }
 
 /*
- * Not where RMPP may answer: its ACKs have the agent's TID. And of some classes ib_core
+ * The one that another request is to wait with: as the last that had its TID, if that has
+ * room. A process that has heard of a timeout may write the request once more, and the
+ * response to the first is one to the second.
+ */
+static struct umad_outlet *find_outlet(struct umad_agent *agent, u32 tid)
+{
+	struct umad_hidden *hidden = &agent->hidden;
+	unsigned int i = hash_32(tid, LAST_BITS), n, last;
+	struct umad_hidden_set *set;
+	struct umad_outlet *outlet;
+
+	/* Pair with those of add_outlet(). */
+	set = smp_load_acquire(&hidden->more);
+	if (!set)
+		return find_room(agent, NULL, 0);
+	/* As above. */
+	n = smp_load_acquire(&set->n);
+	last = READ_ONCE(set->last[i]);
+	if (last && last <= n && !is_full(&set->hidden[last - 1].outlet))
+		return &set->hidden[last - 1].outlet;
+	outlet = find_room(agent, set, n);
+	last = 0;
+	if (outlet != &hidden->own)
+		last = container_of(outlet, struct hidden_agent, outlet) - set->hidden + 1;
+	WRITE_ONCE(set->last[i], last);
+	return outlet;
+}
+
+/*
+ * Not where RMPP may ask or answer, which the process may do itself: its segments and ACKs
+ * have the agent's TID. And of some classes ib_core
  * limits what one agent sends (flow.h): more agents would send more.
  */
 static bool may_hide(const struct umad_agent *agent, u8 mgmt_class)
 {
-	return !agent->rmpp && agent->qpn && !umad_mad_is_flow_controlled(mgmt_class);
+	return !agent->rmpp && agent->qpn && !ib_is_mad_class_rmpp(mgmt_class) &&
+	       !umad_mad_is_flow_controlled(mgmt_class);
 }
 
 /**
  * umad_hidden_choose() - what is a request to wait with?
  * @agent: of the request, with an active reference
- * @mgmt_class: of the request, a single MAD that expects a response
+ * @key: of the request, a single MAD that expects a response
  *
  * Context: process; may sleep; hold no lock.
  * Return: the outlet, umad_hidden_leave() has to follow; or NULL: the agent, without count.
  */
-struct umad_outlet *umad_hidden_choose(struct umad_agent *agent, u8 mgmt_class)
+struct umad_outlet *umad_hidden_choose(struct umad_agent *agent, const struct umad_txn_key *key)
 {
 	struct umad_outlet *outlet;
 
-	if (!may_hide(agent, mgmt_class))
+	if (!may_hide(agent, key->mgmt_class))
 		return NULL;
-	outlet = find_outlet(agent);
+	outlet = find_outlet(agent, lower_32_bits(be64_to_cpu(key->tid)));
 	atomic_inc(&outlet->requests);
 	return outlet;
+}
+
+static void end_work(struct work_struct *work)
+{
+	ib_unregister_mad_agent(container_of(work, struct hidden_agent, end)->outlet.core);
 }
 
 /**
  * umad_hidden_destroy() - unregister the hidden agents
  * @agent: nobody uses it any more, and its requests are cancelled
  *
+ * At a time, for ib_core waits with each for all that the port has to do just then.
  * Context: process; sleeps, but never for user space; hold no lock.
  */
 void umad_hidden_destroy(struct umad_agent *agent)
@@ -149,8 +203,12 @@ void umad_hidden_destroy(struct umad_agent *agent)
 
 	if (!set)
 		return;
+	for (i = 0; i < set->n; i++) {
+		INIT_WORK(&set->hidden[i].end, end_work);
+		queue_work(system_unbound_wq, &set->hidden[i].end);
+	}
 	for (i = 0; i < set->n; i++)
-		ib_unregister_mad_agent(set->outlet[i].core);
+		flush_work(&set->hidden[i].end);
 	atomic_sub(set->n, &agent->file->user->hidden_agents);
 	kfree(set);
 }

@@ -15,6 +15,7 @@
 
 struct umad_agent;
 struct umad_hidden_set;
+struct umad_txn_key;
 
 /**
  * struct umad_outlet - an agent of ib_core that requests wait with
@@ -42,7 +43,7 @@ struct umad_hidden {
 	unsigned long grows;
 };
 
-struct umad_outlet *umad_hidden_choose(struct umad_agent *agent, u8 mgmt_class);
+struct umad_outlet *umad_hidden_choose(struct umad_agent *agent, const struct umad_txn_key *key);
 void umad_hidden_destroy(struct umad_agent *agent);
 
 /**

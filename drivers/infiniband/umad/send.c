@@ -336,7 +336,7 @@ static int send_single(struct umad_agent *agent,
 	if (IS_ERR(req))
 		return PTR_ERR(req);
 	if (req->txn.timeout && !req->txn.key.response)
-		req->outlet = umad_hidden_choose(agent, req->txn.key.mgmt_class);
+		req->outlet = umad_hidden_choose(agent, &req->txn.key);
 	if (may_retry(req)) {
 		req->mad = kmemdup(mad, len, GFP_KERNEL_ACCOUNT);
 		req->mad_len = len;

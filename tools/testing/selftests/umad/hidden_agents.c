@@ -65,9 +65,11 @@ static int agents_seen(FIXTURE_DATA(hidden) *self)
 TEST_F_TIMEOUT(hidden, responses_have_the_TID_of_the_agent, 120)
 {
 	struct umad_msg got, reply;
+	uint32_t agent;
 	int i;
 
 	write_all(_metadata, self);
+	agent = upper(&self->seen[0]);
 	EXPECT_EQ(3, agents_seen(self));
 	for (i = 0; i < REQUESTS; i++) {
 		msg_reply(&reply, &self->seen[i * 7 % REQUESTS], 0);
@@ -75,14 +77,18 @@ TEST_F_TIMEOUT(hidden, responses_have_the_TID_of_the_agent, 120)
 		ASSERT_EQ(MSG_LEN, msg_read(self->fd, &got, 1000));
 		EXPECT_EQ(0, got.hdr.status);
 		EXPECT_EQ(i * 7 % REQUESTS, msg_tid(&got));
-		EXPECT_EQ(upper(&self->seen[0]), upper(&got));
+		EXPECT_EQ(agent, upper(&got));
 	}
 	/* They have ended: there is no second one. */
 	ASSERT_EQ(MSG_LEN, msg_write(self->srv, &reply));
 	EXPECT_EQ(-ETIME, msg_read(self->fd, &got, 100));
-	/* And each may have its TID once more. */
+	/* And each may have its TID once more, wherever it waits. */
 	write_all(_metadata, self);
-	EXPECT_EQ(upper(&got), upper(&self->seen[0]));
+	msg_reply(&reply, &self->seen[0], 0);
+	ASSERT_EQ(MSG_LEN, msg_write(self->srv, &reply));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &got, 1000));
+	EXPECT_EQ(0, msg_tid(&got));
+	EXPECT_EQ(agent, upper(&got));
 }
 
 TEST_F_TIMEOUT(hidden, further_attempts_have_the_TID_of_the_first, 120)
@@ -138,6 +144,43 @@ TEST_F_TIMEOUT(hidden, RMPP_agents_have_none, 120)
 	ASSERT_EQ(1, umad_reg_server(self->srv, CLASS_DEVMGMT, METHOD_TEST));
 	write_all(_metadata, self);
 	EXPECT_EQ(1, agents_seen(self));
+}
+
+/* Nor of a process that does RMPP itself: its ACKs have the agent's TID. */
+TEST_F_TIMEOUT(hidden, classes_with_RMPP_have_none, 120)
+{
+	msg_init(&self->msg, &self->port, 0, CLASS_RMPP, METHOD_TEST, 0);
+	self->msg.hdr.timeout_ms = FOREVER;
+	ASSERT_EQ(1, umad_reg_server(self->srv, CLASS_RMPP, METHOD_TEST));
+	write_all(_metadata, self);
+	EXPECT_EQ(1, agents_seen(self));
+}
+
+/* A request of TID 5000 that has timed out is written again: the response may be to the first. */
+TEST_F_TIMEOUT(hidden, TID_written_again_is_the_same_on_the_wire, 120)
+{
+	struct umad_msg got, reply, first, second;
+
+	write_all(_metadata, self);
+	self->msg.mad.tid = htobe64(5000);
+	self->msg.hdr.timeout_ms = 300;
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	ASSERT_EQ(MSG_LEN, msg_read(self->srv, &first, 1000));
+	EXPECT_NE(upper(&self->seen[0]), upper(&first));
+	/* Now there is room in the agent itself. */
+	msg_reply(&reply, &self->seen[0], 0);
+	ASSERT_EQ(MSG_LEN, msg_write(self->srv, &reply));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &got, 1000));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &got, 2000));
+	EXPECT_EQ(5000, msg_tid(&got));
+	self->msg.hdr.timeout_ms = 4000;
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	ASSERT_EQ(MSG_LEN, msg_read(self->srv, &second, 1000));
+	EXPECT_EQ(msg_tid64(&first), msg_tid64(&second));
+	msg_reply(&reply, &first, 0);
+	ASSERT_EQ(MSG_LEN, msg_write(self->srv, &reply));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &got, 1000));
+	EXPECT_EQ(5000, msg_tid(&got));
 }
 
 TEST_HARNESS_MAIN
