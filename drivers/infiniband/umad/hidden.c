@@ -6,13 +6,13 @@
 #include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 #include <rdma/ib_mad.h>
 #include "agent.h"
 #include "file.h"
 #include "hdr.h"
 #include "port.h"
 #include "post.h"
+#include "queues.h"
 #include "txn.h"
 #include "user.h"
 
@@ -205,7 +205,7 @@ void umad_hidden_destroy(struct umad_agent *agent)
 		return;
 	for (i = 0; i < set->n; i++) {
 		INIT_WORK(&set->hidden[i].end, end_work);
-		queue_work(system_unbound_wq, &set->hidden[i].end);
+		queue_work(umad_end_wq, &set->hidden[i].end);
 	}
 	for (i = 0; i < set->n; i++)
 		flush_work(&set->hidden[i].end);

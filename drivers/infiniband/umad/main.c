@@ -67,8 +67,8 @@ static void __exit umad_exit(void)
 	umad_debugfs_exit();
 	umad_neigh_exit();
 	umad_recv_exit();
-	umad_queues_exit();
 	umad_pagebuf_exit();
+	umad_queues_exit();
 	class_unregister(&umad_class);
 	umad_chrdev_exit();
 }

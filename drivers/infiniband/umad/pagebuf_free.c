@@ -4,6 +4,7 @@
 
 #include <linux/sizes.h>
 #include <linux/workqueue.h>
+#include "queues.h"
 
 /* Freed by a work if it takes more: 65,536 pages take 10 ms. */
 #define FREE_AT_ONCE	SZ_1M
@@ -33,7 +34,7 @@ void umad_pagebuf_free_soon(struct umad_pagebuf *buf)
 		return;
 	}
 	if (llist_add(&buf->free_node, &to_free))
-		queue_work(system_unbound_wq, &pagebuf_work);
+		queue_work(umad_end_wq, &pagebuf_work);
 }
 
 /**

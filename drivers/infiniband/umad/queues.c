@@ -9,6 +9,7 @@
 struct workqueue_struct *umad_timer_wq;
 struct workqueue_struct *umad_addr_wq;
 struct workqueue_struct *umad_reserve_wq;
+struct workqueue_struct *umad_end_wq;
 
 /**
  * umad_queues_init() - make the workqueues
@@ -35,8 +36,13 @@ int umad_queues_init(void)
 	umad_reserve_wq = alloc_workqueue("ib_umad_reserve", WQ_UNBOUND, 0);
 	if (!umad_reserve_wq)
 		goto err_addr;
+	umad_end_wq = alloc_workqueue("ib_umad_end", WQ_UNBOUND, 0);
+	if (!umad_end_wq)
+		goto err_reserve;
 	return 0;
 
+err_reserve:
+	destroy_workqueue(umad_reserve_wq);
 err_addr:
 	destroy_workqueue(umad_addr_wq);
 err_timer:
@@ -51,6 +57,7 @@ err_timer:
  */
 void umad_queues_exit(void)
 {
+	destroy_workqueue(umad_end_wq);
 	destroy_workqueue(umad_reserve_wq);
 	destroy_workqueue(umad_addr_wq);
 	destroy_workqueue(umad_timer_wq);

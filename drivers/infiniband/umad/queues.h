@@ -15,6 +15,8 @@ extern struct workqueue_struct *umad_timer_wq;
 extern struct workqueue_struct *umad_addr_wq;
 /* Reserves of files that are refilled, which may have to wait for reclaim. */
 extern struct workqueue_struct *umad_reserve_wq;
+/* What ends, and takes long for it. */
+extern struct workqueue_struct *umad_end_wq;
 
 /* Of them those for messages, more if they are the first of their file, for strays. */
 #define UMAD_RMPP_ADDR_WORKS	384

@@ -105,6 +105,9 @@ struct umad_timeout_entry {
  *	&umad_file.lock
  * @answer_comes: a message that answers it is being reassembled; protected by
  *	&umad_file.lock
+ * @answer_begun: when the first such message began, or 0; protected by &umad_file.lock
+ * @retries_kept: attempts that were left then, for the case that it fails; protected by
+ *	&umad_file.lock
  * @rmpp: the message it is, if it is one, or NULL; constant once posted
  */
 struct umad_request {
@@ -134,6 +137,8 @@ struct umad_request {
 	size_t mad_len;
 	bool answer_lost;
 	bool answer_comes;
+	ktime_t answer_begun;
+	unsigned int retries_kept;
 	struct umad_xfer_tx *rmpp;
 };
 

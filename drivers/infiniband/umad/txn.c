@@ -300,6 +300,23 @@ void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 EXPORT_SYMBOL_IF_KUNIT(umad_txn_wait_until);
 
 /**
+ * umad_txn_resume() - what it was put off for has come to nothing
+ * @table: of the file
+ * @txn: in state UMAD_TXN_WAIT
+ * @expires: the time of its next deadline
+ * @retries: attempts that are left
+ *
+ * Context: process, the table's lock held; does not sleep.
+ */
+void umad_txn_resume(struct umad_txn_table *table, struct umad_txn *txn, ktime_t expires,
+		     u32 retries)
+{
+	umad_txn_wait_until(table, txn, expires);
+	txn->retries_left = retries;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_txn_resume);
+
+/**
  * umad_txn_put_off() - let a transaction wait for so long from now on
  * @table: of the file
  * @txn: in state UMAD_TXN_WAIT

@@ -146,6 +146,8 @@ struct umad_txn *umad_txn_find_near(struct umad_txn_table *table,
 				    const struct umad_addr *dest);
 void umad_txn_wait_until(struct umad_txn_table *table, struct umad_txn *txn,
 			 ktime_t expires);
+void umad_txn_resume(struct umad_txn_table *table, struct umad_txn *txn, ktime_t expires,
+		     u32 retries);
 void umad_txn_put_off(struct umad_txn_table *table, struct umad_txn *txn,
 		      ktime_t now, ktime_t wait);
 void umad_txn_attempt_done(struct umad_txn_table *table,

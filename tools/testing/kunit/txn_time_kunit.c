@@ -321,7 +321,14 @@ static void txn_put_off(struct kunit *test)
 	umad_txn_put_off(&env->table, txn, env->now, wait);
 	due = ktime_add_ms(env->now, 900);
 	KUNIT_EXPECT_EQ(test, umad_timers_next(&env->timers), due);
+	/* It has failed: sooner than that, and once more. */
+	due = ktime_add_ms(env->now, 200);
+	umad_txn_resume(&env->table, txn, due, 1);
 	spin_unlock(&env->lock);
+	KUNIT_EXPECT_EQ(test, txn_next_deadline(env), due);
+	env->now = due;
+	KUNIT_EXPECT_EQ(test, UMAD_TXN_RETRY, txn_step(env, txn, UMAD_TXN_EV_DEADLINE));
+	KUNIT_EXPECT_EQ(test, txn->retries_left, 0u);
 	txn_step(env, txn, UMAD_TXN_EV_CANCEL);
 }
 

@@ -48,6 +48,8 @@ static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_d
  * @file: that sends it
  * @to: where to
  * @bytes: of memory that it takes, at least one
+ * @whole: it has a single segment: max_sends is its only bound, so that those to others
+ *	leave it a place
  *
  * Context: process; sleeps; takes &umad_file.lock.
  * Return: for umad_rmpp_dest_uncharge(); -ENOMEM, also if the messages of the file, or
@@ -55,7 +57,7 @@ static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_d
  */
 struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 					     const struct umad_addr *to,
-					     u64 bytes)
+					     u64 bytes, bool whole)
 {
 	struct umad_rmpp *rmpp = &file->rmpp;
 	struct umad_rmpp_dest *new, *dest;
@@ -70,7 +72,7 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 	spin_lock(&file->lock);
 	there = rb_find_add(&new->node, &rmpp->dests, compare_node);
 	dest = there ? rb_entry(there, struct umad_rmpp_dest, node) : new;
-	taken = dest_has_room(rmpp, dest, bytes);
+	taken = whole || dest_has_room(rmpp, dest, bytes);
 	if (taken) {
 		dest->bytes += bytes;
 		rmpp->sending_bytes += bytes;

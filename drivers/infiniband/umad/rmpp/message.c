@@ -57,7 +57,7 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 	/* One without data takes memory, too. */
 	tx->charged = max_t(size_t, PAGE_ALIGN(len - hdr_len), PAGE_SIZE);
 	umad_addr_from_hdr(&to, hdr);
-	dest = umad_rmpp_dest_charge(file, &to, tx->charged);
+	dest = umad_rmpp_dest_charge(file, &to, tx->charged, len <= sizeof(struct ib_mad));
 	if (IS_ERR(dest))
 		goto err;
 	tx->dest = dest;
@@ -95,6 +95,14 @@ void umad_xfer_tx_count(struct umad_xfer_tx *tx, u32 segs)
 	tx->short_segs = segs;
 }
 
+static void data_free(struct umad_file *file, struct umad_rmpp_dest *dest, size_t charged,
+		      struct umad_pagebuf *data)
+{
+	if (dest)
+		umad_rmpp_dest_uncharge(file, dest, charged);
+	umad_pagebuf_free_soon(data);
+}
+
 /**
  * umad_xfer_tx_free() - give a message back
  * @tx: consumed; NULL is nothing
@@ -106,10 +114,32 @@ void umad_xfer_tx_free(struct umad_xfer_tx *tx)
 	if (!tx)
 		return;
 	umad_xfer_tx_count(tx, 0);
-	if (tx->dest)
-		umad_rmpp_dest_uncharge(tx->file, tx->dest, tx->charged);
-	umad_pagebuf_free_soon(tx->data);
+	data_free(tx->file, tx->dest, tx->charged, tx->data);
 	kfree(tx);
+}
+
+/**
+ * umad_xfer_tx_give_back() - give its data back if it has arrived
+ * @tx: a message, with a reference to its request
+ *
+ * What waits for its response, or for a late one, would keep others from being sent.
+ * Context: process; takes &umad_file.lock; does not sleep.
+ */
+void umad_xfer_tx_give_back(struct umad_xfer_tx *tx)
+{
+	struct umad_rmpp_dest *dest = NULL;
+	struct umad_pagebuf *data = NULL;
+
+	/* Set for good, and nothing is posted after it. */
+	if (READ_ONCE(tx->engine.state) != RMPP_TX_ACKED)
+		return;
+	spin_lock(&tx->file->lock);
+	if (!tx->engine.posted) {
+		swap(data, tx->data);
+		swap(dest, tx->dest);
+	}
+	spin_unlock(&tx->file->lock);
+	data_free(tx->file, dest, tx->charged, data);
 }
 
 /**

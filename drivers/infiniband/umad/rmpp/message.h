@@ -82,6 +82,7 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 					 const void __user *mad, size_t len);
 void umad_xfer_tx_count(struct umad_xfer_tx *tx, u32 segs);
 void umad_xfer_tx_free(struct umad_xfer_tx *tx);
+void umad_xfer_tx_give_back(struct umad_xfer_tx *tx);
 struct ib_mad_hdr *umad_xfer_tx_mad(struct umad_xfer_tx *tx);
 void umad_xfer_tx_arm(struct umad_request *req);
 bool umad_xfer_tx_is_active(const struct umad_request *req);

@@ -265,6 +265,7 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	give_place(req, true);
 	umad_xfer_tx_want(req);
 	spin_unlock(&file->lock);
+	umad_xfer_tx_give_back(req->rmpp);
 	umad_request_free_mad(req, buf);
 }
 

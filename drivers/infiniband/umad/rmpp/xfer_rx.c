@@ -26,11 +26,7 @@
  * needs 2 s, OPA's fabric manager up to 5.2 s, and that may be lost again.
  */
 #define SEGMENT_PATIENCE_MS	10000
-/*
- * And so long in all, and for each segment that has come: whoever sends one now and then
- * would have the caller wait for weeks. In-tree has 40 s for any number.
- */
-#define RESPONSE_PATIENCE_MS	40000
+/* And so long in all for each that has come, besides umad_xfer_rx_patience(). */
 #define PER_SEGMENT_MS		50
 /* So often the request of a response that has begun is looked at, if nothing comes. */
 #define REQUEST_LOOK		(5ULL * NSEC_PER_SEC)
@@ -85,24 +81,29 @@ static void segment_copy(struct umad_xfer_rx *rx, struct rx_segment *seg)
 static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 {
 	struct umad_file *file = rx->agent->file;
+	struct umad_request *req = rx->req;
 	struct umad_txn *txn;
 	ktime_t wait, left;
 
-	if (!rx->req)
+	if (!req)
 		return true;
-	txn = &rx->req->txn;
+	txn = &req->txn;
 	if (txn->state != UMAD_TXN_WAIT)
 		return false;
 	if (!rx->solicited || txn->timeout == UMAD_TIMEOUT_INFINITE)
 		return true;
-	left = max(txn->timeout, ms_to_ktime(RESPONSE_PATIENCE_MS));
-	left = ktime_add_ms(left, (u64)PER_SEGMENT_MS * rx->engine.expected);
-	left = ktime_sub(ktime_add(rx->begun, left), now);
+	/* It may begin again and again: the time runs on. */
+	if (!req->answer_begun)
+		req->answer_begun = rx->begun;
+	if (txn->retries_left)
+		req->retries_kept = txn->retries_left;
+	left = ktime_add_ms(umad_xfer_rx_patience(req, now),
+			    (u64)PER_SEGMENT_MS * rx->engine.expected);
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
 	wait = clamp(left, 0, wait);
 	umad_txn_put_off(&file->txns, txn, now, wait);
 	umad_file_arm(file);
-	umad_wait_entry_leave_place(rx->req);
+	umad_wait_entry_leave_place(req);
 	return true;
 }
 

@@ -103,6 +103,7 @@ static void go_on(struct umad_request *req, bool turn) __releases(&req->file->lo
 
 	umad_xfer_tx_want(req);
 	umad_request_unlock(req->file);
+	umad_xfer_tx_give_back(req->rmpp);
 	if (turn || after == AFTER_TURN)
 		umad_rmpp_turn_around(req);
 	if (after == AFTER_ABORT)
@@ -225,6 +226,7 @@ void umad_xfer_tx_answered(struct umad_request *req)
 	}
 	umad_xfer_tx_want(req);
 	spin_unlock(&req->file->lock);
+	umad_xfer_tx_give_back(tx);
 }
 
 /* Its engine is to be called, unless that has to wait for a turn. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Nodes that were asked and answer slowly, and nodes that ask now and then: what they cost
- * others. For a guest on the instruction clock.
+ * others, and what keeps their messages from being sent. For a guest on the instruction clock.
  */
 #include "hwsim_peers.h"
 
@@ -62,6 +62,107 @@ TEST_F_TIMEOUT(peers, slow_response_ends, 120)
 	TH_LOG("after %llu ms, %u packets: %d", (unsigned long long)(now_ms() - start),
 	       seg - 1, ret);
 	EXPECT_NE(-ETIME, ret);
+}
+
+static int abort_answer(FIXTURE_DATA(peers) *self, uint64_t tid)
+{
+	const struct rmpp_pkt pkt = { 1, RMPP_ABORT, RMPP_ACTIVE, 119, 0, 0 };
+
+	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
+}
+
+/* Who was asked begins its response, ends it, and begins again, each 80 ms. */
+TEST_F_TIMEOUT(peers, response_that_begins_again_ends, 120)
+{
+	uint64_t tid, start;
+	int ret = 0;
+
+	ASSERT_EQ(0, ask(self, 0, 100, &tid));
+	start = now_ms();
+	while (now_ms() - start < 62000) {
+		ASSERT_EQ(0, packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000, 0));
+		ret = rmpp_msg_read(self->fd, &self->got, HDR_NEW, 20);
+		if (ret != -ETIME)
+			break;
+		ASSERT_EQ(0, abort_answer(self, tid));
+		ret = rmpp_msg_read(self->fd, &self->got, HDR_NEW, 60);
+		if (ret != -ETIME)
+			break;
+		while (see(self, 0) >= 0)
+			;
+	}
+	TH_LOG("after %llu ms: %d", (unsigned long long)(now_ms() - start), ret);
+	EXPECT_NE(-ETIME, ret);
+	EXPECT_LE(30000, now_ms() - start);
+}
+
+/* A server that is started again has ended its response: the request is sent again. */
+TEST_F_TIMEOUT(peers, request_goes_on_after_an_abort, 60)
+{
+	uint64_t tid, start;
+	int sent = 0;
+
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE, 99, 100, 7);
+	rmpp_user_hdr(&self->msg)->lid = htobe16(PEER);
+	rmpp_user_hdr(&self->msg)->timeout_ms = 500;
+	rmpp_user_hdr(&self->msg)->retries = 5;
+	rmpp_mad_bytes(&self->msg)[26] = 0;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	ASSERT_LE(0, see(self, SOON));
+	tid = be64toh(frame_mad(&self->seen)->tid);
+	ASSERT_EQ(0, packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000, 0));
+	sleep_ms(50);
+	ASSERT_EQ(0, abort_answer(self, tid));
+	start = now_ms();
+	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, 10) == -ETIME &&
+	       now_ms() - start < 20000)
+		while (see(self, 0) >= 0)
+			sent += frame_mad(&self->seen)->method == METHOD_TABLE &&
+				!(self->pkt.flags & RMPP_ACTIVE);
+	TH_LOG("%d times, %llu ms", sent, (unsigned long long)(now_ms() - start));
+	EXPECT_EQ(5, sent);
+	/* Six timeouts of 500 ms, one of them longer by what had begun. */
+	EXPECT_GE(5000, now_ms() - start);
+	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+}
+
+/* What was acknowledged, though the response is to come. */
+TEST_F(peers, message_that_has_arrived_takes_no_memory)
+{
+	long bytes = rmpp_param_set("rmpp_send_bytes", 10000);
+	uint64_t tid;
+	int i;
+
+	ASSERT_LT(0, bytes);
+	for (i = 0; i < 4; i++) {
+		self->asked++;
+		EXPECT_EQ(0, request(self, 2 * SEG, 10000, &tid));
+		EXPECT_EQ(0, peer_acks(self, tid, 1, 10));
+		EXPECT_LE(0, see_packet(self, tid, RMPP_DATA, 2));
+		EXPECT_EQ(0, peer_acks(self, tid, 2, 10));
+		EXPECT_LE(0, see_packet(self, tid, RMPP_ACK, 0));
+	}
+	rmpp_param_set("rmpp_send_bytes", bytes);
+}
+
+/* Whatever others hold, an answer of one segment has room. */
+TEST_F(peers, one_segment_needs_no_room)
+{
+	long bytes = rmpp_param_set("rmpp_send_bytes", 10000);
+	int i;
+
+	ASSERT_LT(0, bytes);
+	for (i = 0; i < 4; i++) {
+		rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+			      METHOD_TABLE | METHOD_RESP, i, i ? 100 : 5000, i);
+		rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + i);
+		EXPECT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	}
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+		      METHOD_TABLE | METHOD_RESP, i, 1000, i);
+	rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + i);
+	EXPECT_EQ(-ENOMEM, rmpp_msg_write(self->fd, &self->msg));
+	rmpp_param_set("rmpp_send_bytes", bytes);
 }
 
 /* One that was asked answers with that many segments, of no end. */

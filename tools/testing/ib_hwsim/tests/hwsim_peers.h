@@ -161,4 +161,16 @@ static inline int peer_acks(FIXTURE_DATA(peers) *self, uint64_t tid,
 	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
 }
 
+/* Such a packet of that message; before it, on a slow machine, what is sent again. */
+static inline int see_packet(FIXTURE_DATA(peers) *self, uint64_t tid, int type, uint32_t seg)
+{
+	int ret;
+
+	do {
+		ret = see(self, SOON);
+	} while (ret >= 0 && (ret != type || self->pkt.seg != seg ||
+			      be64toh(frame_mad(&self->seen)->tid) != tid));
+	return ret;
+}
+
 #endif /* HWSIM_PEERS_H */

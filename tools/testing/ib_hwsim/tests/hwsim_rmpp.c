@@ -280,18 +280,6 @@ TEST_F(peers, data_that_begins_nothing_does_not_keep_the_answer_of_a_message)
 	expect_answer_after(_metadata, self, 0, &stray_data);
 }
 
-/* Such a packet of that message; before it, on a slow machine, what is sent again. */
-static int see_packet(FIXTURE_DATA(peers) *self, uint64_t tid, int type, uint32_t seg)
-{
-	int ret;
-
-	do {
-		ret = see(self, SOON);
-	} while (ret >= 0 && (ret != type || self->pkt.seg != seg ||
-			      be64toh(frame_mad(&self->seen)->tid) != tid));
-	return ret;
-}
-
 /* The peer's answer to a message of two segments, one segment long. */
 static int ask_and_answer(FIXTURE_DATA(peers) *self)
 {
