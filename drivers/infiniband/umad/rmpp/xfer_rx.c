@@ -335,6 +335,31 @@ static bool is_anothers(const struct umad_xfer_rx *rx,
 				REPEAT_MIN_MS * NSEC_PER_MSEC;
 }
 
+/*
+ * The first segment again, with other bytes: what had begun is a late copy of what the
+ * same node has answered to an earlier request of this TID, and this is the response.
+ */
+static bool is_of_another_answer(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
+				 const struct rmpp_packet *packet)
+{
+	const struct rmpp_layout *layout = &rx->engine.layout;
+	const void *mad = rwc->recv_buf.mad;
+	u8 bytes[64];
+	size_t at, n;
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (packet->seg != 1 || !rx->req || rx->engine.state != RMPP_RX_REASSEMBLING ||
+	    rx->engine.expected < 2 || rwc->mad_len < layout->hdr + layout->data)
+		return false;
+	for (at = 0; at < layout->data; at += n) {
+		n = min_t(size_t, sizeof(bytes), layout->data - at);
+		umad_pagebuf_read(rx->entry->view.body, at, bytes, n);
+		if (memcmp(bytes, mad + layout->hdr + at, n))
+			return true;
+	}
+	return false;
+}
+
 /* Another message begins in its place. Its table's reference is the caller's. */
 static void give_way(struct umad_xfer_rx *rx)
 {
@@ -442,7 +467,7 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 	struct umad_xfer_rx *rx;
 
 	rx = umad_xfer_rx_find(agent, rwc, key);
-	if (rx && !is_anothers(rx, packet)) {
+	if (rx && !is_anothers(rx, packet) && !is_of_another_answer(rx, rwc, packet)) {
 		umad_xfer_rx_receive(rx, rwc, packet);
 		return;
 	}
