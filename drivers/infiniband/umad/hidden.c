@@ -156,8 +156,8 @@ static struct umad_outlet *find_outlet(struct umad_agent *agent, u32 tid)
 
 /*
  * Not where RMPP may ask or answer, which the process may do itself: its segments and ACKs
- * have the agent's TID. And of some classes ib_core
- * limits what one agent sends (flow.h): more agents would send more.
+ * have the agent's TID. And of some classes ib_core limits what one agent sends (flow.h):
+ * more agents would send more.
  */
 static bool may_hide(const struct umad_agent *agent, u8 mgmt_class)
 {

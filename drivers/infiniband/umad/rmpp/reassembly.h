@@ -40,7 +40,6 @@ struct umad_rmpp_rx_entry {
  * @solicited: by that request, which no other message answers meanwhile: the bounds
  *	of a peer are not for it; protected by &umad_file.lock
  * @was_asked: it has answered a request; protected by &umad_file.lock
- * @begun: when its first segment came, constant
  * @ah: to the sender; NULL until @work has made it, and on RoCE when a complete message
  *	has been acknowledged; protected by &umad_file.lock
  * @addr_node: in &umad_rmpp_peer.unresolved; protected by &umad_file.lock
@@ -84,7 +83,6 @@ struct umad_xfer_rx {
 	struct umad_request *req;
 	bool solicited;
 	bool was_asked;
-	ktime_t begun;
 	struct umad_ah *ah;
 	struct list_head addr_node;
 	struct umad_rmpp_peer *waits_for;

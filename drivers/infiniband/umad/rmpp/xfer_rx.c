@@ -94,7 +94,7 @@ static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 		return true;
 	/* It may begin again and again: the time runs on. */
 	if (!req->answer_begun)
-		req->answer_begun = rx->begun;
+		req->answer_begun = now;
 	if (txn->retries_left)
 		req->retries_kept = txn->retries_left;
 	left = ktime_add_ms(umad_xfer_rx_patience(req, now),

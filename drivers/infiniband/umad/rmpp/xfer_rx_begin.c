@@ -64,7 +64,6 @@ static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 
 	rx->key = *key;
 	rx->agent = agent;
-	rx->begun = ktime_get();
 	refcount_set(&rx->refs, 1);
 	INIT_LIST_HEAD(&rx->linger_node);
 	INIT_LIST_HEAD(&rx->peer_node);
