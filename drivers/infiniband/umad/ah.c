@@ -4,8 +4,10 @@
 
 #include <linux/err.h>
 #include <linux/netdevice.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
@@ -38,6 +40,18 @@ struct umad_ah {
 	struct ib_ah *ah;
 };
 
+/*
+ * Who writes; NULL: no address is to be resolved. One that was given the file by another
+ * is held up by none but those that write to the same file.
+ */
+static struct umad_resolver *resolver_of(struct umad_file *file)
+{
+	if (!rdma_protocol_roce(file->port->ib_dev, file->port->port_num))
+		return NULL;
+	return task_tgid(current) == file->user->pid ? &file->user->resolver :
+						       &file->guests;
+}
+
 /**
  * umad_ah_enter() - a write begins that may resolve an address
  * @file: that it is for; without an active reference, as others of its process may be
@@ -48,7 +62,9 @@ struct umad_ah {
  */
 int umad_ah_enter(struct umad_file *file)
 {
-	return down_killable(&file->user->resolving);
+	struct umad_resolver *resolver = resolver_of(file);
+
+	return resolver ? down_killable(&resolver->threads) : 0;
 }
 
 /**
@@ -57,13 +73,19 @@ int umad_ah_enter(struct umad_file *file)
  */
 void umad_ah_leave(struct umad_file *file)
 {
-	atomic64_set(&file->user->paused_since, ktime_get_ns());
-	up(&file->user->resolving);
+	struct umad_resolver *resolver = resolver_of(file);
+
+	if (!resolver)
+		return;
+	atomic64_set(&resolver->paused_since, ktime_get_ns());
+	up(&resolver->threads);
 }
 
-static bool had_pause(const struct umad_user *user, ktime_t now)
+static bool had_pause(struct umad_file *file, ktime_t now)
 {
-	return ktime_to_ns(now) - atomic64_read(&user->paused_since) >= PAUSE;
+	const struct umad_resolver *resolver = resolver_of(file);
+
+	return resolver && ktime_to_ns(now) - atomic64_read(&resolver->paused_since) >= PAUSE;
 }
 
 /* ib_core looks nothing up for such a one, and leaves the hop limit as it was written. */
@@ -103,7 +125,7 @@ static bool get_key(struct umad_dmac_key *key, const struct rdma_ah_attr *attr,
  * Only the result of a resolution is kept, and no handle: that would keep the GID in
  * its place in the table, when ib_core wants to make it again.
  */
-static struct ib_ah *create_resolved(const struct umad_file *file, struct ib_pd *pd,
+static struct ib_ah *create_resolved(struct umad_file *file, struct ib_pd *pd,
 				     struct rdma_ah_attr *attr,
 				     const struct ib_gid_attr *sgid, bool writer)
 {
@@ -118,7 +140,7 @@ static struct ib_ah *create_resolved(const struct umad_file *file, struct ib_pd 
 	grh->sgid_attr = sgid;
 	if (!get_key(&key, attr, sgid))
 		return rdma_create_user_ah(pd, attr, NULL);
-	if ((!writer || had_pause(file->user, now)) &&
+	if ((!writer || had_pause(file, now)) &&
 	    umad_dmac_find(port->dmacs, &key, changes, now, &dmac)) {
 		memcpy(attr->roce.dmac, dmac.mac, sizeof(dmac.mac));
 		grh->hop_limit = dmac.hop_limit;
@@ -136,7 +158,7 @@ static struct ib_ah *create_resolved(const struct umad_file *file, struct ib_pd 
 	return verbs;
 }
 
-static struct ib_ah *create_verbs(const struct umad_file *file, struct ib_pd *pd,
+static struct ib_ah *create_verbs(struct umad_file *file, struct ib_pd *pd,
 				  const struct umad_addr *addr, bool writer)
 {
 	struct umad_port *port = file->port;

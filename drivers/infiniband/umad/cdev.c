@@ -81,6 +81,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 		goto err_reserve;
 
 	file->port = port;
+	umad_resolver_init(&file->guests);
 	spin_lock_init(&file->lock);
 	umad_timers_init(&file->timers, &file->lock);
 	INIT_DELAYED_WORK(&file->deadline_work, umad_deadline_work);

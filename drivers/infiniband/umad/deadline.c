@@ -8,7 +8,7 @@
 #include <linux/workqueue.h>
 #include "agent.h"
 #include "file.h"
-#include "queues.h"
+#include "port.h"
 
 /* Timers entered in one go with the file's lock held. */
 #define BATCH		16
@@ -161,7 +161,7 @@ void umad_deadline_work(struct work_struct *work)
 	file->armed = KTIME_MAX;
 	if (more || dropped == RUN_MAX) {
 		file->armed = ktime_get();
-		mod_delayed_work(umad_timer_wq, &file->deadline_work, more ? 0 : 1);
+		mod_delayed_work(file->port->deadline_wq, &file->deadline_work, more ? 0 : 1);
 	} else {
 		umad_file_arm(file);
 	}

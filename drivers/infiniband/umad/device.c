@@ -6,6 +6,7 @@
 #include <linux/kdev_t.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "cdev.h"
 #include "debugfs.h"
@@ -32,6 +33,13 @@ MODULE_PARM_DESC(issm_all,
 /* MINOR 0 to 63 are umad, 64 to 127 issm; the dynamic ones likewise. */
 static const dev_t fixed_base = MKDEV(UMAD_MAJOR, 0);
 static dev_t dynamic_base;
+
+/*
+ * Of deadlines at a time, of a port. Hundreds of works that compute would have each step of
+ * a message wait for a slice of the processor of each; and works of a device that has
+ * stopped may wait in it.
+ */
+#define DEADLINE_WORKS		4
 
 static DEFINE_IDA(port_ida);
 
@@ -210,6 +218,9 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	if (ret < 0)
 		goto err_free;
 	port->index = ret;
+	port->deadline_wq = alloc_workqueue("ib_umad%d", WQ_UNBOUND, DEADLINE_WORKS, ret);
+	if (!port->deadline_wq)
+		goto err_index;
 	port_init(port, ib_dev, port_num);
 	/* Without it each address is resolved each time. */
 	if (rdma_protocol_roce(ib_dev, port_num))
@@ -239,6 +250,9 @@ err_files:
 	ida_free(&port_ida, port->index);
 	umad_port_put(port);
 	return ERR_PTR(ret);
+err_index:
+	ida_free(&port_ida, port->index);
+	ret = -ENOMEM;
 err_free:
 	kfree(port);
 	return ERR_PTR(ret);

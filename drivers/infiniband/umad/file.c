@@ -7,7 +7,6 @@
 #include <linux/seq_file.h>
 #include "agent.h"
 #include "port.h"
-#include "queues.h"
 #include "user.h"
 
 /**
@@ -26,7 +25,7 @@ void umad_file_arm(struct umad_file *file)
 	file->armed = next;
 	ns = max_t(s64, ktime_sub(next, ktime_get()), 0);
 	/* Round up: before the deadline there would be nothing to do. */
-	mod_delayed_work(umad_timer_wq, &file->deadline_work,
+	mod_delayed_work(file->port->deadline_wq, &file->deadline_work,
 			 nsecs_to_jiffies(ns) + 1);
 }
 

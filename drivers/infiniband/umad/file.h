@@ -29,17 +29,18 @@
 #include "stats.h"
 #include "timer.h"
 #include "txn.h"
+#include "user.h"
 
 struct seq_file;
 struct umad_agent;
 struct umad_port;
-struct umad_user;
 
 /**
  * struct umad_file - one open file
  * @port: that it is open on, a reference is held
  * @port_node: in &umad_port.files, protected by &umad_port.files_lock
  * @user: the process that has opened it
+ * @guests: other processes that write to it
  * @comm: of the opener, for people
  * @lock: protects the rest but @rxq; see above
  * @agent: by id, NULL for a free slot
@@ -62,6 +63,7 @@ struct umad_file {
 	struct umad_port *port;
 	struct list_head port_node;
 	struct umad_user *user;
+	struct umad_resolver guests;
 	char comm[TASK_COMM_LEN];
 
 	spinlock_t lock; /* protects all up to @rmpp */

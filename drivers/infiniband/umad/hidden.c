@@ -5,6 +5,7 @@
 #include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/hash.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
 #include "agent.h"
@@ -18,13 +19,15 @@
 
 /* So many requests wait with one, before there is another. */
 #define REQUESTS_MAX	512
+/* And so many, with those that have been there before. */
+#define AGAIN_MAX	(2 * REQUESTS_MAX)
 /* Hidden agents of one; a close waits for the works of ib_core once for each. */
 #define HIDDEN_MAX	63
 /* Those of a process: ib_core charges them to nobody, and its exit waits for all. */
 #define PROCESS_MAX	512
 
-/* TIDs of which it is known where they were last; a power of two. */
-#define LAST_BITS	8
+/* TIDs of which it is known where they were last: as many as have room. */
+#define LAST_BITS	15
 
 /**
  * struct hidden_agent - one of them
@@ -40,7 +43,7 @@ struct hidden_agent {
  * struct umad_hidden_set - the hidden agents of an agent
  * @n: how many; grows
  * @last: by a hash of the lower half of the TID: which of them had such a request last,
- *	counted from 1; or 0
+ *	counted from 1; 0: the agent itself, or it is not known
  * @hidden: they; constant
  */
 struct umad_hidden_set {
@@ -50,6 +53,7 @@ struct umad_hidden_set {
 };
 
 static_assert(HIDDEN_MAX <= U8_MAX);
+static_assert((HIDDEN_MAX + 1) * REQUESTS_MAX <= 1 << LAST_BITS);
 
 static struct ib_mad_agent *hidden_register(struct umad_agent *agent)
 {
@@ -77,7 +81,7 @@ static struct umad_outlet *add_outlet(struct umad_agent *agent)
 		return NULL;
 	set = hidden->more;
 	if (!set) {
-		set = kzalloc(sizeof(*set), GFP_KERNEL_ACCOUNT);
+		set = kvzalloc(sizeof(*set), GFP_KERNEL_ACCOUNT);
 		if (!set)
 			goto out;
 		/* Pairs with that of find_outlet(): it has no outlets yet. */
@@ -97,9 +101,9 @@ out:
 	return outlet;
 }
 
-static bool is_full(const struct umad_outlet *outlet)
+static bool has_room(const struct umad_outlet *outlet, int max)
 {
-	return atomic_read(&outlet->requests) >= REQUESTS_MAX;
+	return atomic_read(&outlet->requests) < max;
 }
 
 /* The one that has room for another request. */
@@ -110,10 +114,10 @@ static struct umad_outlet *find_room(struct umad_agent *agent, struct umad_hidde
 	struct umad_outlet *outlet;
 	unsigned int i;
 
-	if (!is_full(&hidden->own))
+	if (has_room(&hidden->own, REQUESTS_MAX))
 		return &hidden->own;
 	for (i = 0; i < n; i++)
-		if (!is_full(&set->hidden[i].outlet))
+		if (has_room(&set->hidden[i].outlet, REQUESTS_MAX))
 			return &set->hidden[i].outlet;
 	outlet = n < HIDDEN_MAX ? add_outlet(agent) : NULL;
 	if (outlet)
@@ -126,9 +130,9 @@ static struct umad_outlet *find_room(struct umad_agent *agent, struct umad_hidde
 }
 
 /*
- * The one that another request is to wait with: as the last that had its TID, if that has
- * room. A process that has heard of a timeout may write the request once more, and the
- * response to the first is one to the second.
+ * The one that another request is to wait with: as the last that had its TID, though others
+ * would have to go elsewhere. A process that has heard of a timeout may write the request
+ * once more, and the response to the first is one to the second.
  */
 static struct umad_outlet *find_outlet(struct umad_agent *agent, u32 tid)
 {
@@ -144,7 +148,7 @@ static struct umad_outlet *find_outlet(struct umad_agent *agent, u32 tid)
 	/* As above. */
 	n = smp_load_acquire(&set->n);
 	last = READ_ONCE(set->last[i]);
-	if (last && last <= n && !is_full(&set->hidden[last - 1].outlet))
+	if (last && last <= n && has_room(&set->hidden[last - 1].outlet, AGAIN_MAX))
 		return &set->hidden[last - 1].outlet;
 	outlet = find_room(agent, set, n);
 	last = 0;
@@ -193,7 +197,9 @@ static void end_work(struct work_struct *work)
  * umad_hidden_destroy() - unregister the hidden agents
  * @agent: nobody uses it any more, and its requests are cancelled
  *
- * At a time, for ib_core waits with each for all that the port has to do just then.
+ * At a time, for ib_core waits with each for all that the port has to do just then. But
+ * the works of a device that has stopped may take all places of their queue: what has not
+ * begun there is done here.
  * Context: process; sleeps, but never for user space; hold no lock.
  */
 void umad_hidden_destroy(struct umad_agent *agent)
@@ -207,8 +213,9 @@ void umad_hidden_destroy(struct umad_agent *agent)
 		INIT_WORK(&set->hidden[i].end, end_work);
 		queue_work(umad_end_wq, &set->hidden[i].end);
 	}
-	for (i = 0; i < set->n; i++)
-		flush_work(&set->hidden[i].end);
+	for (i = set->n; i--;)
+		if (cancel_work_sync(&set->hidden[i].end))
+			ib_unregister_mad_agent(set->hidden[i].outlet.core);
 	atomic_sub(set->n, &agent->file->user->hidden_agents);
-	kfree(set);
+	kvfree(set);
 }

@@ -34,7 +34,7 @@ void umad_pagebuf_free_soon(struct umad_pagebuf *buf)
 		return;
 	}
 	if (llist_add(&buf->free_node, &to_free))
-		queue_work(umad_end_wq, &pagebuf_work);
+		queue_work(umad_timer_wq, &pagebuf_work);
 }
 
 /**

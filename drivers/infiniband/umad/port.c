@@ -2,6 +2,7 @@
 #include "port.h"
 
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include "dmac_cache.h"
 #include "umad_export.h"
 
@@ -12,6 +13,7 @@ static void port_release(struct kref *kref)
 	umad_pace_destroy(&port->pace);
 	umad_sched_destroy(&port->sched);
 	umad_dmac_cache_free(port->dmacs);
+	destroy_workqueue(port->deadline_wq);
 	kfree(port);
 }
 
@@ -30,7 +32,7 @@ void umad_port_get(struct umad_port *port)
  * umad_port_put() - drop a reference
  * @port: consumed
  *
- * Context: any.
+ * Context: process, but no work of the port's; sleeps with the last one.
  */
 void umad_port_put(struct umad_port *port)
 {

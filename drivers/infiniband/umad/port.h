@@ -21,6 +21,7 @@
 
 struct ib_mad_agent;
 struct umad_dmac_cache;
+struct workqueue_struct;
 
 /**
  * struct umad_port - one port, its umad and its issm device
@@ -59,6 +60,7 @@ struct umad_dmac_cache;
  * @sched: segments of messages that are sent
  * @dmacs: on RoCE, addresses that were resolved; NULL without memory, or elsewhere;
  *	constant after add
+ * @deadline_wq: the deadlines of its files; constant
  * @stats: counters
  * @refusals: limits the messages about refused registrations
  * @debugfs: directory
@@ -94,6 +96,7 @@ struct umad_port {
 	struct umad_pace pace;
 	struct umad_sched sched;
 	struct umad_dmac_cache *dmacs;
+	struct workqueue_struct *deadline_wq;
 	struct umad_stats stats;
 	struct ratelimit_state refusals;
 	struct dentry *debugfs;

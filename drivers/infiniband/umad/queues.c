@@ -2,6 +2,7 @@
 #include "queues.h"
 
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/nodemask.h>
 #include <linux/workqueue.h>
@@ -11,6 +12,22 @@ struct workqueue_struct *umad_addr_wq;
 struct workqueue_struct *umad_reserve_wq;
 struct workqueue_struct *umad_end_wq;
 
+/* Not WQ_HIGHPRI: a process decides how much there is to be done. */
+static const struct {
+	struct workqueue_struct **wq;
+	const char *name;
+	unsigned int works;
+} queues[] = {
+	{ &umad_timer_wq, "ib_umad" },
+	/*
+	 * From 6.9 on the nodes of a NUMA host share the number: where more is not
+	 * allowed, works of one node may wait for each other there.
+	 */
+	{ &umad_addr_wq, "ib_umad_addr", UMAD_ADDR_WORKS },
+	{ &umad_reserve_wq, "ib_umad_reserve" },
+	{ &umad_end_wq, "ib_umad_end" },
+};
+
 /**
  * umad_queues_init() - make the workqueues
  *
@@ -19,34 +36,21 @@ struct workqueue_struct *umad_end_wq;
  */
 int umad_queues_init(void)
 {
-	/* Not WQ_HIGHPRI: a process decides how much there is to be done. */
-	umad_timer_wq = alloc_workqueue("ib_umad", WQ_UNBOUND, 0);
-	if (!umad_timer_wq)
-		return -ENOMEM;
-	/*
-	 * From 6.9 on the nodes of a NUMA host share the number: where more is not
-	 * allowed, works of one node may wait for each other there.
-	 */
-	umad_addr_wq = alloc_workqueue("ib_umad_addr", WQ_UNBOUND,
-				       min_t(int, WQ_MAX_ACTIVE,
-					     UMAD_ADDR_WORKS *
-					     num_possible_nodes()));
-	if (!umad_addr_wq)
-		goto err_timer;
-	umad_reserve_wq = alloc_workqueue("ib_umad_reserve", WQ_UNBOUND, 0);
-	if (!umad_reserve_wq)
-		goto err_addr;
-	umad_end_wq = alloc_workqueue("ib_umad_end", WQ_UNBOUND, 0);
-	if (!umad_end_wq)
-		goto err_reserve;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(queues); i++) {
+		*queues[i].wq = alloc_workqueue("%s", WQ_UNBOUND,
+						min_t(int, WQ_MAX_ACTIVE,
+						      queues[i].works * num_possible_nodes()),
+						queues[i].name);
+		if (!*queues[i].wq)
+			goto err;
+	}
 	return 0;
 
-err_reserve:
-	destroy_workqueue(umad_reserve_wq);
-err_addr:
-	destroy_workqueue(umad_addr_wq);
-err_timer:
-	destroy_workqueue(umad_timer_wq);
+err:
+	while (i--)
+		destroy_workqueue(*queues[i].wq);
 	return -ENOMEM;
 }
 
@@ -57,8 +61,8 @@ err_timer:
  */
 void umad_queues_exit(void)
 {
-	destroy_workqueue(umad_end_wq);
-	destroy_workqueue(umad_reserve_wq);
-	destroy_workqueue(umad_addr_wq);
-	destroy_workqueue(umad_timer_wq);
+	unsigned int i = ARRAY_SIZE(queues);
+
+	while (i--)
+		destroy_workqueue(*queues[i].wq);
 }

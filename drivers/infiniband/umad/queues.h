@@ -5,7 +5,7 @@
 
 struct workqueue_struct;
 
-/* Deadlines of requests and of RMPP: what runs here waits for nobody. */
+/* What is sent in its turn, and what is freed: what runs here waits for nobody. */
 extern struct workqueue_struct *umad_timer_wq;
 /*
  * Addresses to be resolved, which takes a second if a neighbour is silent. Who sends

@@ -3,6 +3,7 @@
 #include <linux/types.h>
 #include "request.h"
 
+#include <linux/build_bug.h>
 #include <linux/err.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
@@ -13,6 +14,9 @@
 #include "trace.h"
 #include "user.h"
 #include "wait_entry.h"
+
+/* Each that is outstanding takes as much, and is cleared. */
+static_assert(sizeof(struct umad_request) <= 512);
 
 /**
  * umad_request_get() - take a reference
@@ -164,6 +168,7 @@ static struct umad_agent *deadline_enter(struct umad_timer *timer, ktime_t now)
 	if (!umad_active_ref_tryget(&req->agent->active_ref))
 		return NULL;
 	umad_request_get(req);
+	umad_answer_gives_out(req, now);
 	if (umad_request_step(req, UMAD_TXN_EV_DEADLINE, 0, now) == UMAD_TXN_RETRY)
 		umad_request_retry(req, now);
 	return req->agent;

@@ -105,15 +105,20 @@ struct umad_timeout_entry {
  *	&umad_file.lock
  * @answer_comes: a message that answers it is being reassembled; protected by
  *	&umad_file.lock
- * @answer_begun: when the first such message began, or 0; protected by &umad_file.lock
- * @retries_kept: attempts that were left then, for the case that it fails; protected by
+ * @answer_silent: such a message has begun, and then nothing has come until the deadline;
+ *	protected by &umad_file.lock
+ * @answer_begun: when such a message began that comes still, or 0; protected by
  *	&umad_file.lock
+ * @answer_until: the deadline that was put off then; protected by &umad_file.lock
+ * @answer_took: how long those have taken that have failed; protected by &umad_file.lock
+ * @retries_kept: attempts that were left at @answer_begun; protected by &umad_file.lock
  * @rmpp: the message it is, if it is one, or NULL; constant once posted
  */
 struct umad_request {
 	const struct umad_request_ops *ops;
 	struct umad_txn txn;
 	refcount_t refs;
+	unsigned int waits_posted;
 	struct umad_file *file;
 	struct umad_agent *agent;
 	struct list_head agent_node;
@@ -121,24 +126,26 @@ struct umad_request {
 	struct umad_outlet *outlet;
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
-	unsigned int waits_posted;
 	struct umad_flow_entry flow;
 	struct ib_mad_send_buf *backlog_buf;
-	bool rearm;
 	unsigned int rearms;
+	bool rearm;
 	bool postponed;
+	bool has_turn;
+	bool answer_lost;
 	struct ib_mad_send_buf *retry_buf;
 	ktime_t retry_since;
 	struct umad_retry retry;
-	bool has_turn;
 	struct ib_user_mad_hdr hdr;
 	struct umad_timeout_entry *timeout_entry;
 	void *mad;
-	size_t mad_len;
-	bool answer_lost;
+	u32 mad_len;
+	u32 retries_kept;
 	bool answer_comes;
+	bool answer_silent;
 	ktime_t answer_begun;
-	unsigned int retries_kept;
+	ktime_t answer_until;
+	ktime_t answer_took;
 	struct umad_xfer_tx *rmpp;
 };
 
@@ -189,5 +196,10 @@ bool umad_request_answered(struct umad_agent *agent,
 
 /* deadline.c */
 void umad_deadline_work(struct work_struct *work);
+
+/* answer.c */
+void umad_answer_goes_on(struct umad_request *req, u32 segs, ktime_t now);
+void umad_answer_failed(struct umad_request *req);
+void umad_answer_gives_out(struct umad_request *req, ktime_t now);
 
 #endif /* UMAD_REQUEST_H */

@@ -13,6 +13,18 @@
  */
 #define RESOLVING_MAX	32
 
+/**
+ * umad_resolver_init() - nobody resolves addresses
+ * @resolver: of a new process, or of a new file for others that write to it
+ *
+ * Context: any.
+ */
+void umad_resolver_init(struct umad_resolver *resolver)
+{
+	sema_init(&resolver->threads, RESOLVING_MAX);
+	atomic64_set(&resolver->paused_since, 0);
+}
+
 static struct umad_user *user_of(struct rb_node *node)
 {
 	return rb_entry(node, struct umad_user, node);
@@ -59,7 +71,7 @@ static struct umad_user *get_below(struct umad_port *port, struct umad_user *par
 	fresh->key = key;
 	/* Its number may be another's when it has ended. */
 	fresh->pid = get_pid(pid);
-	sema_init(&fresh->resolving, RESOLVING_MAX);
+	umad_resolver_init(&fresh->resolver);
 	umad_turn_init(&fresh->turn, parent ? &parent->turn : &port->pace.root);
 	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
 		umad_turn_init(&fresh->send_turn[class],

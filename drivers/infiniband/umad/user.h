@@ -24,6 +24,16 @@ struct pid;
 struct umad_port;
 
 /**
+ * struct umad_resolver - a process that resolves addresses, by its writes
+ * @threads: that may do so at a time
+ * @paused_since: when its last write ended, in ns
+ */
+struct umad_resolver {
+	struct semaphore threads;
+	atomic64_t paused_since;
+};
+
+/**
  * struct umad_user - a cgroup that has files of a port open, or a process
  * @node: in &umad_port.users
  * @port: kept by its files
@@ -37,8 +47,7 @@ struct umad_port;
  * @held_requests: of a process: requests that exist and are not expired, and unread
  *	timeout entries
  * @hidden_agents: of a process: that are registered
- * @resolving: of a process: threads that may resolve addresses at a time
- * @paused_since: of a process: when its last write ended, in ns
+ * @resolver: of a process: for writes by itself
  * @share: of the windows of messages
  * @active: how many of @refs have RMPP messages being reassembled; protected by
  *	&umad_port.users_lock
@@ -57,8 +66,7 @@ struct umad_user {
 	atomic_t short_segs;
 	atomic_t held_requests;
 	atomic_t hidden_agents;
-	struct semaphore resolving;
-	atomic64_t paused_since;
+	struct umad_resolver resolver;
 	struct umad_share share;
 	unsigned int active;
 	atomic_t reassembling;
@@ -67,5 +75,6 @@ struct umad_user {
 
 struct umad_user *umad_user_get(struct umad_port *port, const struct umad_reserve *cgroup);
 void umad_user_put(struct umad_user *user);
+void umad_resolver_init(struct umad_resolver *resolver);
 
 #endif /* UMAD_USER_H */

@@ -83,6 +83,7 @@ PLANS = {
     "pagebuf.c": ["rmpp", "kunit"],
     "send.c": ["transfer", "hwsim", "kunit", "bounds"],
     "request_events.c": ["transfer", "hwsim", "kunit", "bounds"],
+    "answer.c": ["rmpp", "hwsim"],
     "request.c": ["transfer", "hwsim", "kunit", "bounds", "race"],
     "debugfs.c": ["transfer", "kunit"],
     "sysfs.c": ["abi"],

@@ -87,4 +87,16 @@ struct ib_mad_hdr *umad_xfer_tx_mad(struct umad_xfer_tx *tx);
 void umad_xfer_tx_arm(struct umad_request *req);
 bool umad_xfer_tx_is_active(const struct umad_request *req);
 
+/**
+ * umad_xfer_tx_is_sent() - has each segment been sent, at least once?
+ * @tx: the message
+ *
+ * Context: process, &umad_file.lock held.
+ * Return: true if so.
+ */
+static inline bool umad_xfer_tx_is_sent(const struct umad_xfer_tx *tx)
+{
+	return tx->engine.next > tx->engine.segs;
+}
+
 #endif /* UMAD_RMPP_MESSAGE_H */

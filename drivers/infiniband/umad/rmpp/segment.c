@@ -303,6 +303,8 @@ static void take_turn(struct umad_file *file, enum umad_sched_class class)
 	while (left && (req = ready_next(queue, &looked_at))) {
 		left -= segments_post(req, left);
 		spin_unlock(&file->lock);
+		/* Its last ACK may have come before the last post has returned. */
+		umad_xfer_tx_give_back(req->rmpp);
 		agent = req->agent;
 		umad_request_put(req);
 		umad_agent_leave(agent);
@@ -374,4 +376,5 @@ void umad_xfer_tx_begin(struct umad_request *req)
 	if (!segments_post(req, 1))
 		tx->unscheduled--;
 	spin_unlock(&req->file->lock);
+	umad_xfer_tx_give_back(tx);
 }

@@ -20,14 +20,6 @@
 #include "rmpp/xfer_tx.h"
 #include "wait_entry.h"
 
-/*
- * A response that has begun may take this long for each further segment, in
- * ms, if the caller's timeout is shorter: to notice a loss an in-tree sender
- * needs 2 s, OPA's fabric manager up to 5.2 s, and that may be lost again.
- */
-#define SEGMENT_PATIENCE_MS	10000
-/* And so long in all for each that has come, besides umad_xfer_rx_patience(). */
-#define PER_SEGMENT_MS		50
 /* So often the request of a response that has begun is looked at, if nothing comes. */
 #define REQUEST_LOOK		(5ULL * NSEC_PER_SEC)
 /* Whoever repeats a segment sooner than this after a message is complete does not. */
@@ -80,30 +72,14 @@ static void segment_copy(struct umad_xfer_rx *rx, struct rx_segment *seg)
 /* A response is on its way: its request waits for the next segment now. */
 static bool keep_request(struct umad_xfer_rx *rx, ktime_t now)
 {
-	struct umad_file *file = rx->agent->file;
 	struct umad_request *req = rx->req;
-	struct umad_txn *txn;
-	ktime_t wait, left;
 
 	if (!req)
 		return true;
-	txn = &req->txn;
-	if (txn->state != UMAD_TXN_WAIT)
+	if (req->txn.state != UMAD_TXN_WAIT)
 		return false;
-	if (!rx->solicited || txn->timeout == UMAD_TIMEOUT_INFINITE)
-		return true;
-	/* It may begin again and again: the time runs on. */
-	if (!req->answer_begun)
-		req->answer_begun = now;
-	if (txn->retries_left)
-		req->retries_kept = txn->retries_left;
-	left = ktime_add_ms(umad_xfer_rx_patience(req, now),
-			    (u64)PER_SEGMENT_MS * rx->engine.expected);
-	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
-	wait = clamp(left, 0, wait);
-	umad_txn_put_off(&file->txns, txn, now, wait);
-	umad_file_arm(file);
-	umad_wait_entry_leave_place(req);
+	if (rx->solicited)
+		umad_answer_goes_on(req, rx->engine.expected, now);
 	return true;
 }
 
@@ -335,29 +311,71 @@ static bool is_anothers(const struct umad_xfer_rx *rx,
 				REPEAT_MIN_MS * NSEC_PER_MSEC;
 }
 
-/*
- * The first segment again, with other bytes: what had begun is a late copy of what the
- * same node has answered to an earlier request of this TID, and this is the response.
- */
-static bool is_of_another_answer(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
-				 const struct rmpp_packet *packet)
+/* Has the first segment come with other bytes? */
+static bool first_differs(const struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
 {
 	const struct rmpp_layout *layout = &rx->engine.layout;
 	const void *mad = rwc->recv_buf.mad;
+	size_t len, at, n;
 	u8 bytes[64];
-	size_t at, n;
 
-	lockdep_assert_held(&rx->agent->file->lock);
-	if (packet->seg != 1 || !rx->req || rx->engine.state != RMPP_RX_REASSEMBLING ||
-	    rx->engine.expected < 2 || rwc->mad_len < layout->hdr + layout->data)
-		return false;
-	for (at = 0; at < layout->data; at += n) {
-		n = min_t(size_t, sizeof(bytes), layout->data - at);
+	len = min_t(size_t, layout->data, rwc->mad_len - layout->hdr);
+	for (at = 0; at < len; at += n) {
+		n = min(sizeof(bytes), len - at);
 		umad_pagebuf_read(rx->entry->view.body, at, bytes, n);
 		if (memcmp(bytes, mad + layout->hdr + at, n))
 			return true;
 	}
 	return false;
+}
+
+/* What the first segment of a response that has begun may be, if it comes again. */
+enum first_again {
+	FIRST_IS_COPY,
+	FIRST_BEGINS_ANOTHER,
+	FIRST_IS_STRAY,
+	FIRST_IS_AMBIGUOUS,
+};
+
+/*
+ * Another response to this TID: of two attempts, or the true one after a late copy of what
+ * the same node has answered to an earlier request. The segments that follow may be of
+ * either, and all ACKs are for both. If more than one segment has come, the first response
+ * goes on; if it has stood still since its first, that was a late copy. Between these
+ * nobody can say whose the next segment is.
+ */
+static enum first_again first_again(const struct umad_xfer_rx *rx,
+				    const struct ib_mad_recv_wc *rwc,
+				    const struct rmpp_packet *packet)
+{
+	const struct rmpp_rx *engine = &rx->engine;
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (packet->seg != 1 || !rx->req || engine->state != RMPP_RX_REASSEMBLING ||
+	    engine->expected < 2)
+		return FIRST_IS_COPY;
+	if (rx->solicited && rx->req->answer_silent)
+		return FIRST_BEGINS_ANOTHER;
+	if (!rmpp_is_whole(packet) && !first_differs(rx, rwc))
+		return FIRST_IS_COPY;
+	if (engine->highest > 1)
+		return FIRST_IS_STRAY;
+	if (rmpp_is_whole(packet) ||
+	    ktime_get_ns() - engine->progress_at >= REPEAT_MIN_MS * NSEC_PER_MSEC)
+		return FIRST_BEGINS_ANOTHER;
+	return FIRST_IS_AMBIGUOUS;
+}
+
+/* Neither response can be trusted. Releases the lock. */
+static void end_ambiguous(struct umad_xfer_rx *rx)
+	__releases(&rx->agent->file->lock)
+{
+	enum rmpp_rx_verdict verdict;
+
+	umad_xfer_rx_get(rx);
+	verdict = rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_UNSPEC);
+	verdict_apply(rx, verdict, ktime_get_ns());
+	umad_xfer_rx_put(rx);
 }
 
 /* Another message begins in its place. Its table's reference is the caller's. */
@@ -463,19 +481,26 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 		       const struct rmpp_packet *packet,
 		       const struct umad_rmpp_key *key)
 {
+	enum first_again again = FIRST_BEGINS_ANOTHER;
 	struct umad_file *file = agent->file;
 	struct umad_xfer_rx *rx;
 
 	rx = umad_xfer_rx_find(agent, rwc, key);
-	if (rx && !is_anothers(rx, packet) && !is_of_another_answer(rx, rwc, packet)) {
+	if (rx && !is_anothers(rx, packet))
+		again = first_again(rx, rwc, packet);
+	if (again == FIRST_IS_COPY) {
 		umad_xfer_rx_receive(rx, rwc, packet);
+		return;
+	}
+	if (again == FIRST_IS_AMBIGUOUS) {
+		end_ambiguous(rx);
 		return;
 	}
 	/*
 	 * It is of the other, whose first segment has been lost; or no memory: as good as
 	 * lost, its sender repeats it.
 	 */
-	if ((rx && packet->seg != 1) ||
+	if ((rx && packet->seg != 1) || again == FIRST_IS_STRAY ||
 	    (!rx && umad_rmpp_memo_find(file, key, ktime_get_ns()))) {
 		spin_unlock(&file->lock);
 		return;

@@ -18,7 +18,6 @@ void umad_xfer_rx_uncharge_all(struct umad_xfer_rx *rx);
 bool umad_xfer_rx_remove(struct umad_xfer_rx *rx);
 struct umad_xfer_rx *umad_xfer_rx_linger(struct umad_xfer_rx *rx);
 void umad_xfer_rx_put_lingering(struct umad_xfer_rx *rx);
-ktime_t umad_xfer_rx_patience(const struct umad_request *req, ktime_t now);
 void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused);
 bool umad_xfer_rx_evict(struct umad_xfer_rx *rx);
 void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx);

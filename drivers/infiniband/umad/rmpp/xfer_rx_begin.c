@@ -132,6 +132,9 @@ static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 		if (!rx->req)
 			goto out;
 		umad_request_get(rx->req);
+		/* Nobody answers what has not been sent: it is of an earlier one. */
+		if (rx->req->rmpp && !umad_xfer_tx_is_sent(rx->req->rmpp))
+			goto out;
 		/* A second one at a time is unsolicited. */
 		rx->solicited = !rx->req->answer_comes;
 		/* Its address has been resolved: RoCE's has to be the sender's. */

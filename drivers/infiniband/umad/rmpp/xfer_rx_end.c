@@ -28,8 +28,6 @@
  * device may have few. Of more a memo is left.
  */
 #define LINGERING_MAX		1024
-/* What a node that was asked may take for its response, in all; see there. */
-#define RESPONSE_PATIENCE_MS	40000
 
 /**
  * umad_xfer_rx_uncharge_all() - take a message off the accounts: it is whole, or will not be
@@ -321,41 +319,6 @@ void umad_rmpp_fail_infinite(struct umad_request *req, u8 status)
 }
 
 /**
- * umad_xfer_rx_patience() - how long a request waits for what answers it with segments
- * @req: &umad_request.answer_begun is known
- * @now: the time
- *
- * Whoever sends one now and then would have the caller wait for weeks. In-tree has 40 s for
- * any number.
- * Context: process, &umad_file.lock held; does not sleep.
- * Return: from now on; not above 0 when it has been too long.
- */
-ktime_t umad_xfer_rx_patience(const struct umad_request *req, ktime_t now)
-{
-	ktime_t all = max(req->txn.timeout, ms_to_ktime(RESPONSE_PATIENCE_MS));
-
-	lockdep_assert_held(&req->file->lock);
-	return ktime_sub(ktime_add(req->answer_begun, all), now);
-}
-
-/* The response has begun and failed: the request goes on with the attempts that it had. */
-static void request_resume(struct umad_request *req)
-{
-	struct umad_txn *txn = &req->txn;
-	ktime_t now = ktime_get(), left;
-
-	lockdep_assert_held(&req->file->lock);
-	if (txn->state != UMAD_TXN_WAIT || txn->timeout == UMAD_TIMEOUT_INFINITE ||
-	    !req->answer_begun)
-		return;
-	left = umad_xfer_rx_patience(req, now);
-	umad_txn_resume(&req->file->txns, txn, ktime_add(now, clamp(left, 0, txn->timeout)),
-			left > 0 ? req->retries_kept : 0);
-	req->retries_kept = 0;
-	umad_file_arm(req->file);
-}
-
-/**
  * umad_xfer_rx_failed() - a message will not be completed
  * @rx: in the table still
  * @refused: for want of room
@@ -372,7 +335,7 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 	if (!rx->solicited)
 		return;
 	umad_rmpp_fail_infinite(rx->req, rx->engine.status);
-	request_resume(rx->req);
+	umad_answer_failed(rx->req);
 }
 
 /**

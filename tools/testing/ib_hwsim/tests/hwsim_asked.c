@@ -126,50 +126,6 @@ TEST_F_TIMEOUT(peers, request_goes_on_after_an_abort, 60)
 	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
 }
 
-/* A segment of three of the response, all its bytes this. */
-static int segment_of(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t seg, int byte)
-{
-	const struct rmpp_pkt pkt = {
-		.version = 1, .type = RMPP_DATA,
-		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0) | (seg == 3 ? RMPP_LAST : 0),
-		.seg = seg, .len = seg == 1 ? 3 * RMPP_PAYLOAD : seg == 3 ? RMPP_PAYLOAD : 0,
-	};
-	struct ib_hwsim_frame *frame = &self->frame;
-
-	frame_init(frame, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, tid);
-	frame->slid = PEER;
-	frame->dlid = LID;
-	rmpp_put(frame->mad, &pkt);
-	frame->mad[37] = TEST_OUI >> 16 & 0xff;
-	frame->mad[38] = TEST_OUI >> 8 & 0xff;
-	frame->mad[39] = TEST_OUI & 0xff;
-	memset(frame->mad + 40, byte, SEG);
-	return raw_write(self->wire, frame);
-}
-
-/* A TID once more, and a late copy of what was answered to it first. */
-TEST_F(peers, response_is_not_mixed_with_an_earlier_one)
-{
-	uint64_t tid;
-	int i;
-
-	for (i = 0xa0; i <= 0xb0; i += 0x10) {
-		ASSERT_EQ(0, request(self, 100, 2000, &tid));
-		if (i == 0xb0)
-			ASSERT_EQ(0, segment_of(self, tid, 1, 0xa0));
-		ASSERT_EQ(0, segment_of(self, tid, 1, i));
-		ASSERT_EQ(0, segment_of(self, tid, 2, i));
-		ASSERT_EQ(0, segment_of(self, tid, 3, i));
-		ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
-		EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
-		EXPECT_EQ(i, rmpp_mad_bytes(&self->got)[40]);
-		EXPECT_EQ(i, rmpp_mad_bytes(&self->got)[40 + SEG]);
-		EXPECT_EQ(i, rmpp_mad_bytes(&self->got)[40 + 2 * SEG]);
-		while (see(self, 100) >= 0)
-			;
-	}
-}
-
 /* What was acknowledged, though the response is to come. */
 TEST_F(peers, message_that_has_arrived_takes_no_memory)
 {

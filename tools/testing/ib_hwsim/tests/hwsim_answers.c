@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Responses of several segments that break off, that begin again, and two to one request,
+ * from a peer whose packets are made here. A response is delivered whole, or not at all.
+ */
+#include "hwsim_peers.h"
+
+/* The bytes of the first response, and of the second. */
+#define ONE 0xa0
+#define TWO 0xb0
+
+/* A segment of a response, all its bytes @byte. */
+static int answer(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t seg, uint32_t segs, int byte)
+{
+	const struct rmpp_pkt pkt = {
+		.version = 1, .type = RMPP_DATA,
+		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0) | (seg == segs ? RMPP_LAST : 0),
+		.seg = seg,
+		.len = seg == segs ? RMPP_PAYLOAD : seg == 1 ? segs * RMPP_PAYLOAD : 0,
+	};
+	struct ib_hwsim_frame *frame = &self->frame;
+
+	frame_init(frame, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, tid);
+	frame->slid = PEER;
+	frame->dlid = LID;
+	rmpp_put(frame->mad, &pkt);
+	frame->mad[37] = TEST_OUI >> 16 & 0xff;
+	frame->mad[38] = TEST_OUI >> 8 & 0xff;
+	frame->mad[39] = TEST_OUI & 0xff;
+	memset(frame->mad + 40, byte, SEG);
+	return raw_write(self->wire, frame);
+}
+
+static int answer_all(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t segs, int byte)
+{
+	uint32_t seg;
+	int ret = 0;
+
+	for (seg = 1; !ret && seg <= segs; seg++)
+		ret = answer(self, tid, seg, segs, byte);
+	return ret;
+}
+
+/* In one MAD, without RMPP. */
+static int answer_plainly(FIXTURE_DATA(peers) *self, uint64_t tid)
+{
+	static const struct rmpp_pkt pkt;
+
+	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
+}
+
+static int abort_answer(FIXTURE_DATA(peers) *self, uint64_t tid)
+{
+	const struct rmpp_pkt pkt = { 1, RMPP_ABORT, RMPP_ACTIVE, 119, 0, 0 };
+
+	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
+}
+
+/* As request(), with retries. */
+static int ask(FIXTURE_DATA(peers) *self, size_t len, uint32_t timeout_ms, uint32_t retries,
+	       uint64_t *tid)
+{
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE,
+		      7 + self->asked++, len, 7);
+	rmpp_user_hdr(&self->msg)->timeout_ms = timeout_ms;
+	rmpp_user_hdr(&self->msg)->grh_present = 0;
+	rmpp_user_hdr(&self->msg)->retries = retries;
+	if (len <= SEG)
+		rmpp_mad_bytes(&self->msg)[26] = 0;
+	if (rmpp_msg_write(self->fd, &self->msg) < 0)
+		return -EIO;
+	if (see(self, SOON) < 0)
+		return -ETIME;
+	*tid = be64toh(frame_mad(&self->seen)->tid);
+	return 0;
+}
+
+/* Has the request been sent again? */
+static bool asked_again(FIXTURE_DATA(peers) *self)
+{
+	bool again = false;
+
+	while (see(self, 0) >= 0)
+		again |= frame_mad(&self->seen)->method == METHOD_TABLE &&
+			 !(self->pkt.flags & RMPP_ACTIVE);
+	return again;
+}
+
+/* What read() says: the byte that all of the response has, or minus the status. */
+static int got(FIXTURE_DATA(peers) *self, int wait_ms)
+{
+	int ret = rmpp_msg_read(self->fd, &self->got, HDR_NEW, wait_ms);
+	const uint8_t *mad = rmpp_mad_bytes(&self->got);
+	int i;
+
+	if (ret < 0)
+		return ret;
+	if (rmpp_user_hdr(&self->got)->status)
+		return -(int)rmpp_user_hdr(&self->got)->status;
+	for (i = 40; i + SEG <= self->got.mad_len; i += SEG)
+		if (mad[i] != mad[40])
+			return -EBADMSG;
+	return mad[40];
+}
+
+/* A TID once more, and a late copy of what was answered to it first. */
+TEST_F(peers, late_copy_of_an_earlier_response)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, ask(self, 100, 2000, 0, &tid));
+	ASSERT_EQ(0, answer(self, tid, 1, 3, ONE));
+	sleep_ms(50);
+	ASSERT_EQ(0, answer_all(self, tid, 3, TWO));
+	EXPECT_EQ(TWO, got(self, SOON));
+}
+
+/* Nor is it one of the response that follows at once: that is asked for again. */
+TEST_F_TIMEOUT(peers, late_copy_just_before_the_response, 60)
+{
+	uint64_t tid;
+	int i, ret;
+
+	ASSERT_EQ(0, ask(self, 100, 500, 3, &tid));
+	ASSERT_EQ(0, answer(self, tid, 1, 3, ONE));
+	ASSERT_EQ(0, answer_all(self, tid, 3, TWO));
+	for (i = 0; i < 200 && (ret = got(self, 10)) == -ETIME; i++)
+		if (asked_again(self))
+			ASSERT_EQ(0, answer_all(self, tid, 3, TWO));
+	EXPECT_EQ(TWO, ret);
+}
+
+/* A late copy, and the response is of one segment, perhaps with the same bytes. */
+TEST_F(peers, late_copy_before_one_segment)
+{
+	uint64_t tid;
+	int byte;
+
+	for (byte = ONE; byte <= TWO; byte += TWO - ONE) {
+		ASSERT_EQ(0, ask(self, 100, 500, 0, &tid));
+		ASSERT_EQ(0, answer(self, tid, 1, 3, ONE));
+		ASSERT_EQ(0, answer(self, tid, 1, 1, byte));
+		EXPECT_EQ(byte, got(self, SOON));
+		while (see(self, 100) >= 0)
+			;
+	}
+}
+
+/* Two attempts are answered, not with the same; nothing is lost. */
+static int two_answers(FIXTURE_DATA(peers) *self, const char *order)
+{
+	uint64_t tid;
+
+	if (ask(self, 100, 3000, 0, &tid))
+		return -EIO;
+	for (; *order; order += 2) {
+		if (answer(self, tid, order[1] - '0', 6, order[0] == 'A' ? ONE : TWO))
+			return -EIO;
+		sleep_ms(5);
+		while (see(self, 0) >= 0)
+			;
+	}
+	return got(self, 14000);
+}
+
+/* The first goes on, whenever the second begins. */
+TEST_F_TIMEOUT(peers, second_response_beside_the_first, 60)
+{
+	EXPECT_EQ(ONE, two_answers(self, "A1A2A3B1A4A5A6B2B3B4B5B6"));
+	EXPECT_EQ(ONE, two_answers(self, "A1A2A3A4A5B1A6B2B3B4B5B6"));
+	EXPECT_EQ(ONE, two_answers(self, "A1A2B1B2A3B3A4B4A5B5A6B6"));
+}
+
+/* In-tree the first is delivered; but had it been a late copy, it would be a mixed one. */
+TEST_F_TIMEOUT(peers, first_segments_of_two_at_once, 60)
+{
+	EXPECT_EQ(-ETIMEDOUT, two_answers(self, "A1B1A2A3A4A5A6B2B3B4B5B6"));
+	EXPECT_EQ(-ETIMEDOUT, two_answers(self, "A1B1A2B2A3B3A4B4A5B5A6B6"));
+}
+
+/* A server begins, and its successor answers what it is asked. */
+TEST_F_TIMEOUT(peers, server_is_started_again, 60)
+{
+	uint64_t tid, start;
+	int ret, sent = 0;
+
+	ASSERT_EQ(0, ask(self, 100, 500, 5, &tid));
+	start = now_ms();
+	ASSERT_EQ(0, answer(self, tid, 1, 6, ONE));
+	ASSERT_EQ(0, answer(self, tid, 2, 6, ONE));
+	while ((ret = got(self, 10)) == -ETIME && now_ms() - start < 25000)
+		if (asked_again(self)) {
+			sent++;
+			ASSERT_EQ(0, answer_all(self, tid, 3, TWO));
+		}
+	EXPECT_EQ(TWO, ret);
+	EXPECT_EQ(1, sent);
+}
+
+/* What it had begun goes on after all: it is only slow. */
+TEST_F_TIMEOUT(peers, server_is_slow, 60)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, ask(self, 100, 500, 50, &tid));
+	ASSERT_EQ(0, answer(self, tid, 1, 3, ONE));
+	EXPECT_EQ(-ETIME, got(self, 14000));
+	EXPECT_TRUE(asked_again(self));
+	ASSERT_EQ(0, answer(self, tid, 2, 3, ONE));
+	ASSERT_EQ(0, answer(self, tid, 3, 3, ONE));
+	EXPECT_EQ(ONE, got(self, SOON));
+}
+
+/* A late copy has used the wait entry up, and ib_core drops a single MAD: it is sent again. */
+TEST_F_TIMEOUT(peers, late_copy_before_a_single_MAD, 60)
+{
+	uint64_t tid, start;
+	int ret;
+
+	ASSERT_EQ(0, ask(self, 100, 500, 5, &tid));
+	start = now_ms();
+	ASSERT_EQ(0, answer(self, tid, 1, 3, ONE));
+	ASSERT_EQ(0, answer_plainly(self, tid));
+	while ((ret = got(self, 10)) == -ETIME && now_ms() - start < 25000)
+		if (asked_again(self))
+			ASSERT_EQ(0, answer_plainly(self, tid));
+	EXPECT_LE(0, ret);
+}
+
+/* An early attempt's response was aborted; that of a late one is long in coming. */
+TEST_F_TIMEOUT(peers, response_long_after_an_abort, 120)
+{
+	uint64_t tid, start;
+	uint32_t seg = 0;
+	int ret;
+
+	ASSERT_EQ(0, ask(self, 100, 1000, 100, &tid));
+	start = now_ms();
+	ASSERT_EQ(0, answer(self, tid, 1, 3, ONE));
+	sleep_ms(20);
+	ASSERT_EQ(0, abort_answer(self, tid));
+	while ((ret = got(self, 10)) == -ETIME && now_ms() - start < 60000)
+		if (seg ? seg < 3 : asked_again(self) && now_ms() - start > 45000)
+			ASSERT_EQ(0, answer(self, tid, ++seg, 3, TWO));
+	EXPECT_EQ(TWO, ret);
+}
+
+/* Each attempt's response is aborted: as many attempts as without. */
+TEST_F_TIMEOUT(peers, each_response_is_aborted, 100)
+{
+	uint64_t tid, start;
+	int ret, sent = 0;
+
+	ASSERT_EQ(0, ask(self, 100, 300, 5, &tid));
+	start = now_ms();
+	do {
+		ASSERT_EQ(0, answer(self, tid, 1, 3, ONE + sent));
+		sleep_ms(5);
+		ASSERT_EQ(0, abort_answer(self, tid));
+		while ((ret = got(self, 10)) == -ETIME && !asked_again(self) &&
+		       now_ms() - start < 80000)
+			;
+		sent += ret == -ETIME;
+	} while (ret == -ETIME && now_ms() - start < 80000);
+	EXPECT_EQ(-ETIMEDOUT, ret);
+	EXPECT_EQ(5, sent);
+	EXPECT_GE(4000, now_ms() - start);
+	EXPECT_TRUE(rmpp_quiet(self->fd, 1000));
+}
+
+/* A late copy of a response, while the request is being sent: that goes on. */
+TEST_F_TIMEOUT(peers, late_copy_while_the_request_is_sent, 60)
+{
+	uint32_t most = 1;
+	uint64_t tid;
+	int i;
+
+	ASSERT_EQ(0, ask(self, 5 * SEG, 3000, 3, &tid));
+	ASSERT_EQ(0, answer(self, tid, 1, 3, ONE));
+	sleep_ms(50);
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 64));
+	for (i = 0; i < 300 && most < 5; i++)
+		while (see(self, 10) >= 0)
+			if (self->pkt.type == RMPP_DATA && self->pkt.seg > most)
+				most = self->pkt.seg;
+	EXPECT_EQ(5, most);
+	ASSERT_EQ(0, peer_acks(self, tid, 5, 64));
+	sleep_ms(20);
+	ASSERT_EQ(0, answer_all(self, tid, 3, TWO));
+	EXPECT_EQ(TWO, got(self, SOON));
+}
+
+TEST_HARNESS_MAIN

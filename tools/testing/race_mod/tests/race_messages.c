@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Races of messages that are being sent, forced by stops. See race.h. */
+#include "hwsim_peers.h"
+#undef DEVICE
+#include "race.h"
+
+/* A message of two segments, whose ACKs come at once, or before the last post returns. */
+static int send_one(FIXTURE_DATA(peers) *self, bool early)
+{
+	uint64_t tid;
+	int ret;
+
+	self->asked++;
+	ret = request(self, 2 * SEG, 20000, &tid);
+	if (ret)
+		return ret;
+	if (early && stop_arm(STOP_MAIN, "ib_core:ib_post_send_mad return", "ms=2000"))
+		return -EIO;
+	peer_acks(self, tid, 1, 10);
+	if (see_packet(self, tid, RMPP_DATA, 2) < 0)
+		return -ETIME;
+	if (early && !stop_wait(STOP_MAIN, "parked", SOON))
+		return -EIO;
+	peer_acks(self, tid, 2, 10);
+	sleep_ms(100);
+	stop_release(STOP_MAIN);
+	sleep_ms(100);
+	while (see(self, 0) >= 0)
+		;
+	return 0;
+}
+
+/* rmpp_send_bytes has room for two that have not arrived. */
+TEST_F_TIMEOUT(peers, message_acknowledged_before_its_post_returns_is_given_back, 100)
+{
+	long bytes = rmpp_param_set("rmpp_send_bytes", 10000);
+
+	EXPECT_EQ(0, send_one(self, false));
+	EXPECT_EQ(0, send_one(self, true));
+	EXPECT_EQ(0, send_one(self, false));
+	rmpp_param_set("rmpp_send_bytes", bytes);
+}
+
+TEST_HARNESS_MAIN
