@@ -28,6 +28,9 @@
 
 /* TIDs of which it is known where they were last: as many as have room. */
 #define LAST_BITS	15
+/* Bits of the hash that tell TIDs of one place apart, and those below them of the number. */
+#define TAG_BITS	8
+#define OUTLET_BITS	8
 
 /**
  * struct hidden_agent - one of them
@@ -42,17 +45,17 @@ struct hidden_agent {
 /**
  * struct umad_hidden_set - the hidden agents of an agent
  * @n: how many; grows
- * @last: by a hash of the lower half of the TID: which of them had such a request last,
- *	counted from 1; 0: the agent itself, or it is not known
+ * @last: by a hash of the lower half of the TID: another part of that, and which of them
+ *	had the request last, counted from 1; 0: the agent itself, or it is not known
  * @hidden: they; constant
  */
 struct umad_hidden_set {
 	unsigned int n;
-	u8 last[1 << LAST_BITS];
+	u16 last[1 << LAST_BITS];
 	struct hidden_agent hidden[HIDDEN_MAX];
 };
 
-static_assert(HIDDEN_MAX <= U8_MAX);
+static_assert(HIDDEN_MAX < 1 << OUTLET_BITS);
 static_assert((HIDDEN_MAX + 1) * REQUESTS_MAX <= 1 << LAST_BITS);
 
 static struct ib_mad_agent *hidden_register(struct umad_agent *agent)
@@ -137,7 +140,9 @@ static struct umad_outlet *find_room(struct umad_agent *agent, struct umad_hidde
 static struct umad_outlet *find_outlet(struct umad_agent *agent, u32 tid)
 {
 	struct umad_hidden *hidden = &agent->hidden;
-	unsigned int i = hash_32(tid, LAST_BITS), n, last;
+	u32 hash = hash_32(tid, LAST_BITS + TAG_BITS);
+	unsigned int i = hash >> TAG_BITS, n, last;
+	u16 tag = hash << OUTLET_BITS;
 	struct umad_hidden_set *set;
 	struct umad_outlet *outlet;
 
@@ -147,14 +152,14 @@ static struct umad_outlet *find_outlet(struct umad_agent *agent, u32 tid)
 		return find_room(agent, NULL, 0);
 	/* As above. */
 	n = smp_load_acquire(&set->n);
-	last = READ_ONCE(set->last[i]);
+	last = READ_ONCE(set->last[i]) ^ tag;
 	if (last && last <= n && has_room(&set->hidden[last - 1].outlet, AGAIN_MAX))
 		return &set->hidden[last - 1].outlet;
 	outlet = find_room(agent, set, n);
 	last = 0;
 	if (outlet != &hidden->own)
 		last = container_of(outlet, struct hidden_agent, outlet) - set->hidden + 1;
-	WRITE_ONCE(set->last[i], last);
+	WRITE_ONCE(set->last[i], tag | last);
 	return outlet;
 }
 
