@@ -268,6 +268,29 @@ TEST_F_TIMEOUT(peers, each_response_is_aborted, 100)
 	EXPECT_TRUE(rmpp_quiet(self->fd, 1000));
 }
 
+/* Responses that begin and are aborted may take 40 s in all, however many attempts are left. */
+TEST_F_TIMEOUT(peers, aborted_responses_end_the_attempts, 200)
+{
+	uint64_t tid, start;
+	int ret;
+
+	ASSERT_EQ(0, ask(self, 100, 300, 1000, &tid));
+	start = now_ms();
+	do {
+		ASSERT_EQ(0, answer(self, tid, 1, 3, ONE));
+		ret = got(self, 250);
+		ASSERT_EQ(0, abort_answer(self, tid));
+		if (ret == -ETIME)
+			ret = got(self, 20);
+		while (see(self, 0) >= 0)
+			;
+	} while (ret == -ETIME && now_ms() - start < 100000);
+	TH_LOG("after %llu ms", (unsigned long long)(now_ms() - start));
+	EXPECT_EQ(-ETIMEDOUT, ret);
+	EXPECT_LE(35000, now_ms() - start);
+	EXPECT_GE(60000, now_ms() - start);
+}
+
 /* A late copy of a response, while the request is being sent: that goes on. */
 TEST_F_TIMEOUT(peers, late_copy_while_the_request_is_sent, 60)
 {
