@@ -36,8 +36,11 @@ static int answer_all(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t segs, in
 	uint32_t seg;
 	int ret = 0;
 
-	for (seg = 1; !ret && seg <= segs; seg++)
+	/* The window is 1: each waits for the ACK of the one before. */
+	for (seg = 1; !ret && seg <= segs; seg++) {
 		ret = answer(self, tid, seg, segs, byte);
+		sleep_ms(2);
+	}
 	return ret;
 }
 
