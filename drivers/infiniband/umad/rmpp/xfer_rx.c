@@ -18,7 +18,6 @@
 #include "rmpp/peer.h"
 #include "rmpp/table.h"
 #include "rmpp/xfer_tx.h"
-#include "wait_entry.h"
 
 /* So often the request of a response that has begun is looked at, if nothing comes. */
 #define REQUEST_LOOK		(5ULL * NSEC_PER_SEC)

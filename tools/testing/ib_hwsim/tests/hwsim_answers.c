@@ -52,30 +52,12 @@ static int answer_plainly(FIXTURE_DATA(peers) *self, uint64_t tid)
 	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
 }
 
-static int abort_answer(FIXTURE_DATA(peers) *self, uint64_t tid)
-{
-	const struct rmpp_pkt pkt = { 1, RMPP_ABORT, RMPP_ACTIVE, 119, 0, 0 };
-
-	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
-}
-
-/* As request(), with retries. */
+/* Each request has a TID of its own. */
 static int ask(FIXTURE_DATA(peers) *self, size_t len, uint32_t timeout_ms, uint32_t retries,
 	       uint64_t *tid)
 {
-	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE,
-		      7 + self->asked++, len, 7);
-	rmpp_user_hdr(&self->msg)->timeout_ms = timeout_ms;
-	rmpp_user_hdr(&self->msg)->grh_present = 0;
-	rmpp_user_hdr(&self->msg)->retries = retries;
-	if (len <= SEG)
-		rmpp_mad_bytes(&self->msg)[26] = 0;
-	if (rmpp_msg_write(self->fd, &self->msg) < 0)
-		return -EIO;
-	if (see(self, SOON) < 0)
-		return -ETIME;
-	*tid = be64toh(frame_mad(&self->seen)->tid);
-	return 0;
+	self->asked++;
+	return request_retried(self, len, timeout_ms, retries, tid);
 }
 
 /* Has the request been sent again? */

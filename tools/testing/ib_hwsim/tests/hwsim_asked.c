@@ -64,13 +64,6 @@ TEST_F_TIMEOUT(peers, slow_response_ends, 120)
 	EXPECT_NE(-ETIME, ret);
 }
 
-static int abort_answer(FIXTURE_DATA(peers) *self, uint64_t tid)
-{
-	const struct rmpp_pkt pkt = { 1, RMPP_ABORT, RMPP_ACTIVE, 119, 0, 0 };
-
-	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
-}
-
 /* Who was asked begins its response, ends it, and begins again, each 80 ms. */
 TEST_F_TIMEOUT(peers, response_that_begins_again_ends, 120)
 {
@@ -102,14 +95,7 @@ TEST_F_TIMEOUT(peers, request_goes_on_after_an_abort, 60)
 	uint64_t tid, start;
 	int sent = 0;
 
-	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE, 99, 100, 7);
-	rmpp_user_hdr(&self->msg)->lid = htobe16(PEER);
-	rmpp_user_hdr(&self->msg)->timeout_ms = 500;
-	rmpp_user_hdr(&self->msg)->retries = 5;
-	rmpp_mad_bytes(&self->msg)[26] = 0;
-	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
-	ASSERT_LE(0, see(self, SOON));
-	tid = be64toh(frame_mad(&self->seen)->tid);
+	ASSERT_EQ(0, request_retried(self, 100, 500, 5, &tid));
 	ASSERT_EQ(0, packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000, 0));
 	sleep_ms(50);
 	ASSERT_EQ(0, abort_answer(self, tid));

@@ -133,13 +133,14 @@ static inline int see(FIXTURE_DATA(peers) *self, int wait_ms)
 }
 
 /* A request, plain or of @len bytes, to the first peer; its TID on the wire. */
-static inline int request(FIXTURE_DATA(peers) *self, size_t len,
-			  uint32_t timeout_ms, uint64_t *tid)
+static inline int request_retried(FIXTURE_DATA(peers) *self, size_t len, uint32_t timeout_ms,
+				  uint32_t retries, uint64_t *tid)
 {
 	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
 		      METHOD_TABLE, 7 + self->asked, len, 7);
 	rmpp_user_hdr(&self->msg)->grh_present = !!self->grh[0];
 	rmpp_user_hdr(&self->msg)->timeout_ms = timeout_ms;
+	rmpp_user_hdr(&self->msg)->retries = retries;
 	if (len <= SEG)
 		rmpp_mad_bytes(&self->msg)[26] = 0;
 	if (rmpp_msg_write(self->fd, &self->msg) < 0)
@@ -153,10 +154,24 @@ static inline int request(FIXTURE_DATA(peers) *self, size_t len,
 	return 0;
 }
 
+static inline int request(FIXTURE_DATA(peers) *self, size_t len, uint32_t timeout_ms,
+			  uint64_t *tid)
+{
+	return request_retried(self, len, timeout_ms, 0, tid);
+}
+
 static inline int peer_acks(FIXTURE_DATA(peers) *self, uint64_t tid,
 			    uint32_t seg, uint32_t last)
 {
 	const struct rmpp_pkt pkt = { 1, RMPP_ACK, RMPP_ACTIVE, 0, seg, last };
+
+	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
+}
+
+/* The peer's response ends. */
+static inline int abort_answer(FIXTURE_DATA(peers) *self, uint64_t tid)
+{
+	const struct rmpp_pkt pkt = { 1, RMPP_ABORT, RMPP_ACTIVE, 119, 0, 0 };
 
 	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
 }
