@@ -9,6 +9,7 @@
 #include "umad_util.h"
 
 #define REQUESTS	1500	/* more than two agents of ib_core have */
+#define AGAIN		3000	/* to be written a second time */
 #define FOREVER		((uint32_t)-1)
 
 FIXTURE(hidden) {
@@ -181,6 +182,48 @@ TEST_F_TIMEOUT(hidden, TID_written_again_is_the_same_on_the_wire, 120)
 	ASSERT_EQ(MSG_LEN, msg_write(self->srv, &reply));
 	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &got, 1000));
 	EXPECT_EQ(5000, msg_tid(&got));
+}
+
+/* The TIDs of a process that counts them, or makes them by chance. */
+static uint32_t tid_of(int i, bool scattered)
+{
+	return scattered ? (uint32_t)i * 0x9e3779b1 : 0x10000 + i;
+}
+
+/* Writes all, each @step-th next; how many left with another TID than @wires has, which it sets. */
+static int write_in_steps(struct __test_metadata *_metadata, FIXTURE_DATA(hidden) *self,
+			  bool scattered, int step, uint64_t *wires)
+{
+	struct umad_msg seen;
+	int i, n, moved = 0;
+
+	for (i = 0; i < AGAIN; i++) {
+		n = i * step % AGAIN;
+		self->msg.mad.tid = htobe64(tid_of(n, scattered));
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg)) return -1;
+		ASSERT_EQ(MSG_LEN, msg_read(self->srv, &seen, 1000)) return -1;
+		moved += wires[n] != msg_tid64(&seen);
+		wires[n] = msg_tid64(&seen);
+	}
+	return moved;
+}
+
+/* In another order, so that others have room than for the first. */
+TEST_F_TIMEOUT(hidden, TIDs_written_again_are_the_same_on_the_wire, 120)
+{
+	static uint64_t wires[AGAIN];
+	struct umad_msg got;
+	int scattered, i;
+
+	self->msg.hdr.timeout_ms = 5000;
+	for (scattered = 0; scattered < 2; scattered++) {
+		write_in_steps(_metadata, self, scattered, 1, wires);
+		for (i = 0; i < AGAIN; i++)
+			ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &got, 60000));
+		EXPECT_GE(10, write_in_steps(_metadata, self, scattered, 7, wires));
+		for (i = 0; i < AGAIN; i++)
+			ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &got, 60000));
+	}
 }
 
 TEST_HARNESS_MAIN
