@@ -46,7 +46,7 @@ struct umad_ah {
  */
 static struct umad_resolver *resolver_of(struct umad_file *file)
 {
-	if (!rdma_protocol_roce(file->port->ib_dev, file->port->port_num))
+	if (!file->port->roce)
 		return NULL;
 	return task_tgid(current) == file->user->pid ? &file->user->resolver :
 						       &file->guests;

@@ -187,6 +187,7 @@ static void port_init(struct umad_port *port, struct ib_device *ib_dev, u32 port
 	port->dev_index = ib_dev->index;
 	spin_lock_init(&port->name_lock);
 	copy_name(port);
+	port->roce = rdma_protocol_roce(ib_dev, port_num);
 	port->has_issm = issm_all || rdma_cap_ib_smi(ib_dev, port_num);
 	kref_init(&port->kref);
 	umad_active_ref_init(&port->active_ref);
@@ -223,7 +224,7 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 		goto err_index;
 	port_init(port, ib_dev, port_num);
 	/* Without it each address is resolved each time. */
-	if (rdma_protocol_roce(ib_dev, port_num))
+	if (port->roce)
 		port->dmacs = umad_dmac_cache_create();
 	ret = add_cdev(port, &port->dev, &port->cdev, umad_devt(port->index),
 		       "umad", &umad_fops);

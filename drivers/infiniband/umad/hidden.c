@@ -23,7 +23,7 @@
 #define AGAIN_MAX	(2 * REQUESTS_MAX)
 /* Hidden agents of one; a close waits for the works of ib_core once for each. */
 #define HIDDEN_MAX	63
-/* Those of a process: ib_core charges them to nobody, and its exit waits for all. */
+/* Those of a process on a port: ib_core charges them to nobody, and its exit waits for all. */
 #define PROCESS_MAX	512
 
 /* TIDs of which it is known where they were last: as many as have room. */

@@ -29,6 +29,7 @@ struct workqueue_struct;
  *	in debugfs too
  * @ib_dev: the RDMA device; use it only inside @active_ref
  * @port_num: of @ib_dev, constant
+ * @roce: it is one of RoCE: asked by write() without @active_ref, too; constant
  * @dev_index: RDMA netlink's number of @ib_dev, constant; a trace event may come later
  * @name_lock: protects @ib_dev_name
  * @ib_dev_name: that of @ib_dev has no lock, and is freed when that is renamed
@@ -69,6 +70,7 @@ struct umad_port {
 	struct kref kref;
 	struct ib_device *ib_dev;
 	u32 port_num;
+	bool roce;
 	u32 dev_index;
 	spinlock_t name_lock; /* protects the next field */
 	char ib_dev_name[IB_DEVICE_NAME_MAX];

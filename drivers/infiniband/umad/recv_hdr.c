@@ -83,7 +83,7 @@ static int get_gids(struct umad_port *port, const struct ib_mad_recv_wc *rwc,
 	const struct ib_grh *grh = rwc->recv_buf.grh;
 
 	*net = RDMA_NETWORK_IB;
-	if (rdma_protocol_roce(port->ib_dev, port->port_num))
+	if (port->roce)
 		*net = network_type(rwc->wc, grh);
 	return ib_get_gids_from_rdma_hdr((const union rdma_network_hdr *)grh,
 					 *net, sgid, dgid);
@@ -114,7 +114,6 @@ int umad_recv_sgid(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 static int fill_grh(struct ib_user_mad_hdr *hdr, struct umad_port *port,
 		    const struct ib_mad_recv_wc *rwc)
 {
-	bool roce = rdma_protocol_roce(port->ib_dev, port->port_num);
 	enum rdma_network_type net;
 	union ib_gid sgid, dgid;
 	int index, ret;
@@ -124,7 +123,7 @@ static int fill_grh(struct ib_user_mad_hdr *hdr, struct umad_port *port,
 		return ret;
 
 	/* IBA 13.5.4.4: the SA is addressed by a GUID that no port has. */
-	if (!roce &&
+	if (!port->roce &&
 	    dgid.global.interface_id == cpu_to_be64(IB_SA_WELL_KNOWN_GUID))
 		index = 0;
 	else
@@ -134,7 +133,7 @@ static int fill_grh(struct ib_user_mad_hdr *hdr, struct umad_port *port,
 		return index;
 
 	umad_hdr_set_grh(hdr, rwc->recv_buf.grh, &sgid, index,
-			 roce ? IPV6_DEFAULT_HOPLIMIT : 0xff);
+			 port->roce ? IPV6_DEFAULT_HOPLIMIT : 0xff);
 	return 0;
 }
 

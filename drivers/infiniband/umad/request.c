@@ -221,7 +221,7 @@ static void init_txn(struct umad_request *req, const struct ib_user_mad_hdr *hdr
 
 	umad_addr_from_hdr(&dest, hdr);
 	umad_txn_init(&req->txn, &key, &dest, hdr->timeout_ms, hdr->retries);
-	req->txn.no_late = rdma_protocol_roce(port->ib_dev, port->port_num);
+	req->txn.no_late = port->roce;
 	req->txn.timer.ops = &deadline_ops;
 }
 

@@ -36,7 +36,7 @@ PLANS = {
     "addr.c": ["kunit", "transfer", "rmpp", "hwsim"],
     "retry.c": ["kunit", "transfer", "bounds", "hwsim"],
     "turns.c": ["kunit", "transfer", "bounds", "hwsim"],
-    "ah.c": ["transfer", "hwsim", "kunit"],
+    "ah.c": ["transfer", "hwsim", "kunit", "life"],
     "dmac_cache.c": ["kunit"],
     "neigh.c": ["transfer"],
     "charge.c": ["transfer", "kunit", "race", "bounds"],

@@ -69,7 +69,7 @@ struct umad_request *umad_rmpp_find_outstanding(struct umad_agent *agent,
 	struct umad_txn *txn;
 
 	lockdep_assert_held(&agent->file->lock);
-	if (rdma_protocol_roce(port->ib_dev, port->port_num))
+	if (port->roce)
 		txn = umad_txn_find_to(&agent->file->txns, key, &from->from);
 	else
 		txn = umad_txn_find_near(&agent->file->txns, key, &from->from);

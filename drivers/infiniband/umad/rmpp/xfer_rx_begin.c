@@ -138,8 +138,7 @@ static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 		/* A second one at a time is unsolicited. */
 		rx->solicited = !rx->req->answer_comes;
 		/* Its address has been resolved: RoCE's has to be the sender's. */
-		if (rdma_protocol_roce(file->port->ib_dev,
-				       file->port->port_num)) {
+		if (file->port->roce) {
 			umad_ah_get(rx->req->ah);
 			rx->ah = rx->req->ah;
 		}

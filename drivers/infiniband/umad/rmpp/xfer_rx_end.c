@@ -174,12 +174,11 @@ bool umad_xfer_rx_prepare(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
  */
 static struct umad_ah *take_ah(struct umad_xfer_rx *rx)
 {
-	struct umad_port *port = rx->agent->file->port;
 	struct umad_ah *ah = rx->ah;
 
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (rx->engine.state != RMPP_RX_DONE || rx->acks_posted ||
-	    !rdma_protocol_roce(port->ib_dev, port->port_num))
+	    !rx->agent->file->port->roce)
 		return NULL;
 	rx->ah = NULL;
 	return ah;

@@ -7,6 +7,7 @@
  */
 #include "kselftest_harness.h"
 #include "rdma_link.h"
+#include "rmpp_util.h"
 #include "uffd.h"
 #include "umad_util.h"
 
@@ -14,17 +15,21 @@
 
 #define PATIENCE 6000
 #define COUNTERS_LEN 16		/* what is read of a port's counters */
+#define MESSAGE_LEN 2000
+/* ib_core frees a device by RCU, some seconds after its removal. */
+#define FREED_MS 12000
 
 FIXTURE(uffd) {
 	struct test_port port;
 	int fd;
 	int counters;		/* the port's file in debugfs, or -1 */
 	struct uffd_pages pages;
+	struct rmpp_msg message;
 	struct side_call stuck, del;
 	int stuck_ret, del_ret;
 };
 
-enum what { WRITE, REGISTER, UNREGISTER, READ, DEBUGFS };
+enum what { WRITE, MESSAGE, REGISTER, UNREGISTER, READ, DEBUGFS };
 
 FIXTURE_VARIANT(uffd) {
 	enum what what;
@@ -38,6 +43,10 @@ FIXTURE_VARIANT_ADD(uffd, write_header) {
 
 FIXTURE_VARIANT_ADD(uffd, write_body) {
 	.what = WRITE, .there = HDR_NEW + 100, .want = -EIO,
+};
+
+FIXTURE_VARIANT_ADD(uffd, write_message) {
+	.what = MESSAGE, .there = HDR_NEW + 400, .want = -EIO,
 };
 
 FIXTURE_VARIANT_ADD(uffd, register) {
@@ -70,6 +79,11 @@ static void *do_stuck(void *arg)
 	switch (job.what) {
 	case WRITE:
 		ret = msg_write(fd, (void *)job.arg);
+		break;
+	case MESSAGE:
+		ret = write(fd, job.arg, HDR_NEW + job.self->message.mad_len);
+		if (ret < 0)
+			ret = -errno;
 		break;
 	case REGISTER:
 		ret = umad_ioctl(fd, IB_USER_MAD_REGISTER_AGENT2, job.arg);
@@ -109,6 +123,7 @@ static int open_counters(const char *node)
 
 FIXTURE_SETUP(uffd)
 {
+	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
 	struct ib_user_mad_reg_req2 req;
 	struct umad_msg msg;
 	const void *from = &msg;
@@ -121,6 +136,9 @@ FIXTURE_SETUP(uffd)
 		SKIP(exit(255), "%s has no counters", self->port.node);
 	self->fd = umad_open(O_RDWR);
 	ASSERT_EQ(0, umad_reg_server(self->fd, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(1, rmpp_register(self->fd, &client));
+	rmpp_msg_init(&self->message, &self->port, HDR_NEW, 1, CLASS_RMPP, METHOD_TABLE, 7,
+		      MESSAGE_LEN, 1);
 	ASSERT_EQ(0, uffd_open(&self->pages));
 	msg_init(&msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
 	reg_init(&req, 0, 0);
@@ -128,6 +146,8 @@ FIXTURE_SETUP(uffd)
 		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
 	if (variant->what == REGISTER)
 		from = &req;
+	if (variant->what == MESSAGE)
+		from = self->message.buf;
 	job.self = self;
 	job.what = variant->what;
 	job.arg = self->pages.hole - variant->there;
@@ -143,6 +163,7 @@ FIXTURE_TEARDOWN(uffd)
 	side_join(&self->del);
 	close(self->counters);
 	close(self->fd);
+	rmpp_msg_free(&self->message);
 	EXPECT_EQ(0, rdma_link_add(self->port.ibdev, self->port.netdev));
 	EXPECT_EQ(0, umad_port_find(&self->port));
 }
@@ -162,12 +183,18 @@ TEST_F_TIMEOUT(uffd, removal_waits_for_no_page_fault, 60)
 	/* Others that look at the file see that it is dead. */
 	EXPECT_EQ(1, poll(&pfd, 1, 0));
 	EXPECT_EQ(POLLERR, pfd.revents);
+	/* Only the debug kernel notices who uses it then. */
+	if (!access("/sys/kernel/debug/kmemleak", F_OK))
+		sleep_ms(FREED_MS);
 	/* Now the page comes, with what belongs there. */
 	reg_init(&req, 0, 0);
 	msg_init(&msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
 	if (variant->what == WRITE)
 		uffd_fill(&self->pages, (char *)&msg + variant->there,
 			  MSG_LEN - variant->there);
+	else if (variant->what == MESSAGE)
+		uffd_fill(&self->pages, self->message.buf + variant->there,
+			  HDR_NEW + self->message.mad_len - variant->there);
 	else if (variant->what == REGISTER)
 		uffd_fill(&self->pages, (char *)&req + variant->there,
 			  sizeof(req) - variant->there);
