@@ -136,7 +136,7 @@ checkpatch_user_space()
 		grep -v "SPACING: spaces preferred around that '\*' (ctx:WxV)" || :
 }
 
-user_space='^tools/testing/(selftests/|race_mod/tests/|fuzz/|ib_hwsim/)'
+user_space='^tools/testing/(selftests/|race_mod/tests/|fuzz/|ib_hwsim/|profile/)'
 run_checkpatch()
 {
 	mkdir "$work/checkpatch"

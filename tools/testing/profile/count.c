@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A plugin of QEMU's TCG: how often each block of the guest's code was run, and how many
+ * instructions it has. Written at the end to the file of the argument "out=FILE", a line
+ * for each block: address, instructions, runs.
+ *
+ * Debian's packages have QEMU's plugins, but no header: this is what is used of version 1
+ * of the interface (QEMU, include/qemu/qemu-plugin.h).
+ */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_plugin_tb;
+struct qemu_info;
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
+					   void (*cb)(qemu_plugin_id_t id,
+						      struct qemu_plugin_tb *tb));
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb,
+					      enum qemu_plugin_op op, void *ptr, uint64_t imm);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id,
+				    void (*cb)(qemu_plugin_id_t id, void *data), void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int qemu_plugin_version = 1;
+
+struct block {
+	struct block *next;
+	uint64_t vaddr, insns, runs;
+};
+
+/* A block that is translated again is another: their addresses are added up later. */
+static struct block *blocks;
+static const char *out;
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	struct block *block = calloc(1, sizeof(*block));
+
+	(void)id;
+	if (!block)
+		abort();
+	block->vaddr = qemu_plugin_tb_vaddr(tb);
+	block->insns = qemu_plugin_tb_n_insns(tb);
+	block->next = blocks;
+	blocks = block;
+	qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+						 &block->runs, 1);
+}
+
+static void at_exit(qemu_plugin_id_t id, void *data)
+{
+	FILE *file = fopen(out, "w");
+	struct block *block;
+
+	(void)id;
+	(void)data;
+	if (!file)
+		return;
+	for (block = blocks; block; block = block->next)
+		if (block->runs)
+			fprintf(file, "%" PRIx64 " %" PRIu64 " %" PRIu64 "\n", block->vaddr,
+				block->insns, block->runs);
+	fclose(file);
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
+			       char **argv)
+{
+	(void)info;
+	if (argc != 1 || strncmp(argv[0], "out=", 4))
+		return -1;
+	out = strdup(argv[0] + 4);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	qemu_plugin_register_atexit_cb(id, at_exit, NULL);
+	return 0;
+}
