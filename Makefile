@@ -49,6 +49,7 @@ help:
 	@echo '  make demo             real programs in a guest, with a transcript'
 	@echo '  make demo-fabric      OpenSM brings up an InfiniBand fabric of 500 nodes'
 	@echo '  make bench            single MADs, next to in-tree'
+	@echo '  make profile          instructions of a write(), by function, next to in-tree'
 	@echo '  make bench-rmpp       long messages over a bad wire, next to in-tree'
 	@echo 'Documentation'
 	@echo '  make htmldocs         build it as HTML in ~/.cache/ib-umad/htmldocs'
@@ -129,9 +130,15 @@ check-kcsan:
 	@tools/testing/qemu/run.py kcsan
 
 bench:
-	@scripts/install-deps.sh demo
+	@scripts/install-deps.sh check
 	@scripts/kernel-cache.sh stock-6.1 >/dev/null
 	@$(QEMU)/run.py --show bench-write
+
+# By function: LOAD is write, trip or open.
+profile:
+	@scripts/install-deps.sh check
+	@scripts/kernel-cache.sh stock-6.1 >/dev/null
+	@tools/testing/profile/profile.py $(or $(LOAD),write)
 
 bench-rmpp:
 	@tools/testing/bench/bench-rmpp.sh
@@ -146,5 +153,5 @@ soak:
 .PHONY: modules modules_install clean help dkms-install dkms-remove \
 	dist deb rpm check-packages check-dist \
 	check check-static check-dkms check-kunit check-qemu check-hwsim check-kernels demo \
-	demo-fabric acceptance bench bench-rmpp fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean \
+	demo-fabric acceptance bench bench-rmpp profile fuzz soak mutants check-kcsan ib_hwsim ib_hwsim-clean \
 	htmldocs

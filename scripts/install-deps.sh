@@ -25,7 +25,7 @@ docs='graphviz linux-source-6.1 perl python3-sphinx xz-utils'
 fabric="$demo ibsim-utils opensm"
 acceptance="$fabric libibmad-dev mmdebstrap squashfs-tools zstd"
 check="$fabric $docs $deb $rpm bc bison ccache clang dkms flex gcc-multilib
-	libclang-rt-dev libelf-dev libibmad-dev libssl-dev patchelf shellcheck sparse zstd"
+	libclang-rt-dev libelf-dev libibmad-dev libssl-dev liburing-dev patchelf shellcheck sparse zstd"
 kernels="$check binutils-s390x-linux-gnu clang-16 lld llvm qemu-system-arm
 	qemu-system-misc"
 
