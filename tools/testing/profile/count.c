@@ -3,30 +3,13 @@
  * A plugin of QEMU's TCG: how often each block of the guest's code was run, and how many
  * instructions it has. Written at the end to the file of the argument "out=FILE", a line
  * for each block: address, instructions, runs.
- *
- * Debian's packages have QEMU's plugins, but no header: this is what is used of version 1
- * of the interface (QEMU, include/qemu/qemu-plugin.h).
  */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_info;
-enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-					   void (*cb)(qemu_plugin_id_t id,
-						      struct qemu_plugin_tb *tb));
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb,
-					      enum qemu_plugin_op op, void *ptr, uint64_t imm);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id,
-				    void (*cb)(qemu_plugin_id_t id, void *data), void *data);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+#include "qemu_plugin.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
