@@ -225,6 +225,23 @@ void umad_request_answer_lost(struct ib_mad_send_buf *buf,
 	spin_unlock(&req->file->lock);
 }
 
+/*
+ * Who waits for a response that ib_core has matched with @matched, which has ended, or with
+ * nothing of ours. Another request may have the TID, to another node: it goes on. ib_core
+ * has looked at @matched's address only.
+ */
+static struct umad_request *other_request(struct umad_agent *agent,
+					  const struct umad_request *matched,
+					  const struct ib_mad_hdr *response)
+{
+	struct umad_txn *txn = umad_txn_find(&agent->file->txns, response->tid,
+					     response->mgmt_class);
+
+	if (!txn || (matched && !umad_addr_is_near(&txn->dest, &matched->txn.dest)))
+		return NULL;
+	return container_of(txn, struct umad_request, txn);
+}
+
 /**
  * umad_request_answered() - a response has been received
  * @agent: that it was routed to
@@ -243,7 +260,6 @@ bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf
 	struct umad_file *file = agent->file;
 	ktime_t now = ktime_get();
 	bool answered = false;
-	struct umad_txn *txn;
 
 	lockdep_assert_held(&file->lock);
 	/* ib_core completes it now, there is nothing to take back. */
@@ -251,11 +267,8 @@ bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf
 		umad_wait_entry_detach(matched, buf);
 
 	req = matched;
-	if (!req || req->txn.state != UMAD_TXN_WAIT) {
-		txn = umad_txn_find(&file->txns, response->tid,
-				    response->mgmt_class);
-		req = txn ? container_of(txn, struct umad_request, txn) : NULL;
-	}
+	if (!req || req->txn.state != UMAD_TXN_WAIT)
+		req = other_request(agent, matched, response);
 	if (req)
 		answered = umad_request_step(req, UMAD_TXN_EV_RESPONSE, 0, now) ==
 			   UMAD_TXN_DELIVER;

@@ -298,4 +298,80 @@ TEST_F_TIMEOUT(peers, late_copy_while_the_request_is_sent, 60)
 	EXPECT_EQ(TWO, got(self, SOON));
 }
 
+/* Bytes of single MADs, by which node has sent them. */
+static int single_reply(int fd, const struct umad_msg *req, char node)
+{
+	struct umad_msg msg;
+
+	msg_reply(&msg, req, 0);
+	msg.data[200] = node;
+	return msg_write(fd, &msg);
+}
+
+/* A request times out, and another with its TID goes to another node: whose response is that? */
+TEST(late_response_of_another_node)
+{
+	struct umad_msg msg, at_a, at_b, got;
+	struct test_port port;
+	int fd, a, b;
+
+	setenv("UMAD_IBDEV", "hwsim0", 1);
+	ASSERT_EQ(0, umad_port_find(&port));
+	fd = hwsim_client(0, 1);
+	a = hwsim_client(1, 1);		/* LID 4 */
+	b = hwsim_client(0, 1);		/* LID 1 */
+	ASSERT_EQ(1, umad_reg_server(a, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(1, umad_reg_server(b, CLASS_VENDOR1, METHOD_TEST));
+	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 77);
+	msg.hdr.lid = htobe16(4);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = 100;
+	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
+	ASSERT_EQ(MSG_LEN, msg_read(a, &at_a, 2000));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(fd, &got, 2000));
+	msg.hdr.lid = htobe16(1);
+	msg.hdr.grh_present = 1;
+	msg.hdr.timeout_ms = 5000;
+	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
+	ASSERT_EQ(MSG_LEN, msg_read(b, &at_b, 2000));
+	ASSERT_EQ(MSG_LEN, single_reply(a, &at_a, 'A'));
+	EXPECT_EQ(-ETIME, msg_read(fd, &got, 200));
+	ASSERT_EQ(MSG_LEN, single_reply(b, &at_b, 'B'));
+	ASSERT_EQ(MSG_LEN, msg_read(fd, &got, 1000));
+	EXPECT_EQ('B', got.data[200]);
+	EXPECT_EQ(0, got.hdr.status);
+	close(fd);
+	close(a);
+	close(b);
+}
+
+/* The same request again: a late response to the first is one to the second. */
+TEST(late_response_of_the_same_node)
+{
+	struct umad_msg msg, first, got;
+	struct test_port port;
+	int fd, a;
+
+	setenv("UMAD_IBDEV", "hwsim0", 1);
+	ASSERT_EQ(0, umad_port_find(&port));
+	fd = hwsim_client(0, 1);
+	a = hwsim_client(1, 1);
+	ASSERT_EQ(1, umad_reg_server(a, CLASS_VENDOR1, METHOD_TEST));
+	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 77);
+	msg.hdr.lid = htobe16(4);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = 100;
+	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
+	ASSERT_EQ(MSG_LEN, msg_read(a, &first, 2000));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(fd, &got, 2000));
+	msg.hdr.timeout_ms = 5000;
+	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
+	ASSERT_EQ(MSG_LEN, single_reply(a, &first, 'A'));
+	ASSERT_EQ(MSG_LEN, msg_read(fd, &got, 1000));
+	EXPECT_EQ('A', got.data[200]);
+	EXPECT_EQ(0, got.hdr.status);
+	close(fd);
+	close(a);
+}
+
 TEST_HARNESS_MAIN
