@@ -6,7 +6,6 @@
 #include <linux/kdev_t.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "cdev.h"
 #include "debugfs.h"
@@ -33,13 +32,6 @@ MODULE_PARM_DESC(issm_all,
 /* MINOR 0 to 63 are umad, 64 to 127 issm; the dynamic ones likewise. */
 static const dev_t fixed_base = MKDEV(UMAD_MAJOR, 0);
 static dev_t dynamic_base;
-
-/*
- * Of deadlines at a time, of a port. Hundreds of works that compute would have each step of
- * a message wait for a slice of the processor of each; and works of a device that has
- * stopped may wait in it.
- */
-#define DEADLINE_WORKS		4
 
 static DEFINE_IDA(port_ida);
 
@@ -187,7 +179,6 @@ static void port_init(struct umad_port *port, struct ib_device *ib_dev, u32 port
 	port->dev_index = ib_dev->index;
 	spin_lock_init(&port->name_lock);
 	copy_name(port);
-	port->roce = rdma_protocol_roce(ib_dev, port_num);
 	port->has_issm = issm_all || rdma_cap_ib_smi(ib_dev, port_num);
 	kref_init(&port->kref);
 	umad_active_ref_init(&port->active_ref);
@@ -219,8 +210,9 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	if (ret < 0)
 		goto err_free;
 	port->index = ret;
-	port->deadline_wq = alloc_workqueue("ib_umad%d", WQ_UNBOUND, DEADLINE_WORKS, ret);
-	if (!port->deadline_wq)
+	port->roce = rdma_protocol_roce(ib_dev, port_num);
+	ret = umad_port_queues_init(port);
+	if (ret)
 		goto err_index;
 	port_init(port, ib_dev, port_num);
 	/* Without it each address is resolved each time. */
@@ -253,7 +245,6 @@ err_files:
 	return ERR_PTR(ret);
 err_index:
 	ida_free(&port_ida, port->index);
-	ret = -ENOMEM;
 err_free:
 	kfree(port);
 	return ERR_PTR(ret);

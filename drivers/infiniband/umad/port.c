@@ -1,10 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "port.h"
 
+#include <linux/minmax.h>
+#include <linux/nodemask.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "dmac_cache.h"
+#include "queues.h"
 #include "umad_export.h"
+
+/*
+ * From 6.9 on the nodes of a NUMA host share the number: where more is not allowed, works
+ * of one node may wait for each other there.
+ */
+static int addr_works(void)
+{
+	return min_t(int, WQ_MAX_ACTIVE, num_possible_nodes() * (UMAD_RMPP_ADDR_WORKS +
+		     UMAD_RMPP_ADDR_FIRST + UMAD_RMPP_ADDR_REJECTS));
+}
+
+/**
+ * umad_port_queues_init() - make a port's workqueues
+ * @port: new, its @index and @roce are known; its release destroys them
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int umad_port_queues_init(struct umad_port *port)
+{
+	port->addr_wq = alloc_workqueue("ib_umad_addr%d", WQ_UNBOUND, addr_works(),
+					port->index);
+	if (!port->addr_wq)
+		return -ENOMEM;
+	port->deadline_wq = umad_deadline_wq;
+	if (port->roce)
+		port->deadline_wq = alloc_workqueue("ib_umad%d", WQ_UNBOUND,
+						    UMAD_DEADLINE_WORKS, port->index);
+	if (port->deadline_wq)
+		return 0;
+	destroy_workqueue(port->addr_wq);
+	return -ENOMEM;
+}
 
 static void port_release(struct kref *kref)
 {
@@ -13,7 +49,9 @@ static void port_release(struct kref *kref)
 	umad_pace_destroy(&port->pace);
 	umad_sched_destroy(&port->sched);
 	umad_dmac_cache_free(port->dmacs);
-	destroy_workqueue(port->deadline_wq);
+	destroy_workqueue(port->addr_wq);
+	if (port->deadline_wq != umad_deadline_wq)
+		destroy_workqueue(port->deadline_wq);
 	kfree(port);
 }
 

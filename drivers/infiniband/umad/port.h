@@ -23,6 +23,14 @@ struct ib_mad_agent;
 struct umad_dmac_cache;
 struct workqueue_struct;
 
+/*
+ * Addresses of senders that are resolved at a time, of a port, as other ports and devices
+ * are to go on: for messages, more if they are the first of their file, for strays.
+ */
+#define UMAD_RMPP_ADDR_WORKS	384
+#define UMAD_RMPP_ADDR_FIRST	64
+#define UMAD_RMPP_ADDR_REJECTS	64
+
 /**
  * struct umad_port - one port, its umad and its issm device
  * @kref: one for the device list, for each of the two devices, for each file,
@@ -61,7 +69,11 @@ struct workqueue_struct;
  * @sched: segments of messages that are sent
  * @dmacs: on RoCE, addresses that were resolved; NULL without memory, or elsewhere;
  *	constant after add
- * @deadline_wq: the deadlines of its files; constant
+ * @deadline_wq: the deadlines of its files: its own, or that of all; constant
+ * @addr_wq: addresses of senders to be resolved, which takes a second if one is silent; those
+ *	who queue them keep the bounds above, so that all run at the same time; constant
+ * @addr_works: of them those for messages
+ * @addr_rejects: and those for packets that are refused
  * @stats: counters
  * @refusals: limits the messages about refused registrations
  * @debugfs: directory
@@ -99,11 +111,15 @@ struct umad_port {
 	struct umad_sched sched;
 	struct umad_dmac_cache *dmacs;
 	struct workqueue_struct *deadline_wq;
+	struct workqueue_struct *addr_wq;
+	atomic_t addr_works;
+	atomic_t addr_rejects;
 	struct umad_stats stats;
 	struct ratelimit_state refusals;
 	struct dentry *debugfs;
 };
 
+int umad_port_queues_init(struct umad_port *port);
 void umad_port_get(struct umad_port *port);
 void umad_port_put(struct umad_port *port);
 

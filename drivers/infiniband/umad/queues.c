@@ -3,12 +3,10 @@
 
 #include <linux/errno.h>
 #include <linux/kernel.h>
-#include <linux/minmax.h>
-#include <linux/nodemask.h>
 #include <linux/workqueue.h>
 
 struct workqueue_struct *umad_timer_wq;
-struct workqueue_struct *umad_addr_wq;
+struct workqueue_struct *umad_deadline_wq;
 struct workqueue_struct *umad_reserve_wq;
 struct workqueue_struct *umad_end_wq;
 
@@ -16,14 +14,10 @@ struct workqueue_struct *umad_end_wq;
 static const struct {
 	struct workqueue_struct **wq;
 	const char *name;
-	unsigned int works;
+	int works;
 } queues[] = {
 	{ &umad_timer_wq, "ib_umad" },
-	/*
-	 * From 6.9 on the nodes of a NUMA host share the number: where more is not
-	 * allowed, works of one node may wait for each other there.
-	 */
-	{ &umad_addr_wq, "ib_umad_addr", UMAD_ADDR_WORKS },
+	{ &umad_deadline_wq, "ib_umad_deadline", UMAD_DEADLINE_WORKS },
 	{ &umad_reserve_wq, "ib_umad_reserve" },
 	{ &umad_end_wq, "ib_umad_end" },
 };
@@ -39,9 +33,7 @@ int umad_queues_init(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(queues); i++) {
-		*queues[i].wq = alloc_workqueue("%s", WQ_UNBOUND,
-						min_t(int, WQ_MAX_ACTIVE,
-						      queues[i].works * num_possible_nodes()),
+		*queues[i].wq = alloc_workqueue("%s", WQ_UNBOUND, queues[i].works,
 						queues[i].name);
 		if (!*queues[i].wq)
 			goto err;

@@ -32,7 +32,7 @@ PLANS = {
     "register.c": ["abi", "kunit", "hwsim", "life"],
     "refusal.c": ["kunit", "hwsim"],
     "refuse.c": ["hwsim"],
-    "port.c": ["abi", "life"],
+    "port.c": ["abi", "life", "hwsim"],
     "addr.c": ["kunit", "transfer", "rmpp", "hwsim"],
     "retry.c": ["kunit", "transfer", "bounds", "hwsim"],
     "turns.c": ["kunit", "transfer", "bounds", "hwsim"],

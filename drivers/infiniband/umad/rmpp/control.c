@@ -9,7 +9,6 @@
 #include "ah.h"
 #include "file.h"
 #include "port.h"
-#include "queues.h"
 #include "recv_hdr.h"
 
 static void control_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
@@ -79,17 +78,16 @@ struct rmpp_reject {
 	struct rmpp_packet packet;
 };
 
-/* Not sent yet, for one file and for all; more are not worth an answer. */
+/* Not sent yet, of one file; more are not worth an answer. The port has a bound for all. */
 #define FILE_REJECTS	16
-static atomic_t rejects = ATOMIC_INIT(0);
 
-static bool reject_enter(struct umad_rmpp *rmpp)
+static bool reject_enter(struct umad_file *file)
 {
-	if (!atomic_add_unless(&rmpp->rejects, 1, FILE_REJECTS))
+	if (!atomic_add_unless(&file->rmpp.rejects, 1, FILE_REJECTS))
 		return false;
-	if (atomic_add_unless(&rejects, 1, UMAD_RMPP_ADDR_REJECTS))
+	if (atomic_add_unless(&file->port->addr_rejects, 1, UMAD_RMPP_ADDR_REJECTS))
 		return true;
-	atomic_dec(&rmpp->rejects);
+	atomic_dec(&file->rmpp.rejects);
 	return false;
 }
 
@@ -128,7 +126,7 @@ static void reject_work(struct work_struct *work)
 		umad_ah_put(ah);
 	}
 	/* The bound of all is for works. The file may go with its last agent. */
-	atomic_dec(&rejects);
+	atomic_dec(&agent->file->port->addr_rejects);
 	if (ret)
 		reject_free(reject);
 	umad_agent_leave(agent);
@@ -154,7 +152,7 @@ void umad_rmpp_reject(struct umad_agent *agent,
 	struct ib_user_mad_hdr hdr;
 	struct ib_mad_hdr *head;
 
-	if (!reject_enter(&agent->file->rmpp))
+	if (!reject_enter(agent->file))
 		return;
 	reject = kzalloc(sizeof(*reject), GFP_NOWAIT | __GFP_NOWARN);
 	if (!reject)
@@ -172,12 +170,12 @@ void umad_rmpp_reject(struct umad_agent *agent,
 	reject->packet.status = status;
 	reject->agent = agent;
 	INIT_WORK(&reject->work, reject_work);
-	queue_work(umad_addr_wq, &reject->work);
+	queue_work(agent->file->port->addr_wq, &reject->work);
 	return;
 
 err_free:
 	kfree(reject);
 err_count:
-	atomic_dec(&rejects);
+	atomic_dec(&agent->file->port->addr_rejects);
 	atomic_dec(&agent->file->rmpp.rejects);
 }

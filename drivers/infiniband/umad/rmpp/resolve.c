@@ -5,7 +5,7 @@
  * of messages from addresses of its choice. So a file has a share of the addresses
  * resolved at a time, its senders take turns, and what is known of one of them is
  * true of all that it has sent. What waits for its turn is in the table, and so under
- * its bounds; the queue never has more works than it runs at a time, so that who
+ * its bounds; a port's queue never has more works than it runs at a time, so that who
  * waits for a work, as the closer of an agent does, waits for one address at most.
  */
 #include <linux/types.h>
@@ -17,19 +17,17 @@
 #include <linux/lockdep.h>
 #include "agent.h"
 #include "file.h"
-#include "queues.h"
+#include "port.h"
 #include "rmpp/peer.h"
 #include "rmpp/xfer_rx.h"
 
 /* Each file may have so many; of what is free, half. */
 #define FILE_WORKS	8
 
-static atomic_t works = ATOMIC_INIT(0);
-
 /* One more for a file: the first in any case, or others could keep it out. */
-static bool work_reserve(const struct umad_rmpp *rmpp)
+static bool work_reserve(const struct umad_rmpp *rmpp, atomic_t *works)
 {
-	int left = UMAD_RMPP_ADDR_WORKS - atomic_read(&works);
+	int left = UMAD_RMPP_ADDR_WORKS - atomic_read(works);
 
 	if (!rmpp->resolving)
 		left += UMAD_RMPP_ADDR_FIRST;
@@ -37,11 +35,11 @@ static bool work_reserve(const struct umad_rmpp *rmpp)
 		return false;
 	if (left <= 0)
 		return false;
-	atomic_inc(&works);
+	atomic_inc(works);
 	return true;
 }
 
-/* It has a turn; what it counts as in @works is the caller's. */
+/* It has a turn; what it counts as in &umad_port.addr_works is the caller's. */
 static bool work_queue(struct umad_xfer_rx *rx)
 {
 	if (!umad_active_ref_tryget(&rx->agent->active_ref))
@@ -49,7 +47,7 @@ static bool work_queue(struct umad_xfer_rx *rx)
 	rx->work_queued = true;
 	rx->agent->file->rmpp.resolving++;
 	umad_xfer_rx_get(rx);
-	queue_work(umad_addr_wq, &rx->work);
+	queue_work(rx->agent->file->port->addr_wq, &rx->work);
 	return true;
 }
 
@@ -75,12 +73,14 @@ void umad_rmpp_addr_forget(struct umad_xfer_rx *rx)
 }
 
 /* The next senders' first messages take the turns that there are. */
-static void start_next(struct umad_rmpp *rmpp)
+static void start_next(struct umad_file *file)
 {
+	atomic_t *works = &file->port->addr_works;
+	struct umad_rmpp *rmpp = &file->rmpp;
 	struct umad_rmpp_peer *peer;
 	struct umad_xfer_rx *rx;
 
-	while (!list_empty(&rmpp->unresolved) && work_reserve(rmpp)) {
+	while (!list_empty(&rmpp->unresolved) && work_reserve(rmpp, works)) {
 		peer = list_first_entry(&rmpp->unresolved, struct umad_rmpp_peer,
 					turn_node);
 		list_move_tail(&peer->turn_node, &rmpp->unresolved);
@@ -88,7 +88,7 @@ static void start_next(struct umad_rmpp *rmpp)
 				      addr_node);
 		umad_rmpp_addr_forget(rx);
 		if (!work_queue(rx))
-			atomic_dec(&works);
+			atomic_dec(works);
 	}
 }
 
@@ -104,18 +104,19 @@ static void start_next(struct umad_rmpp *rmpp)
 void umad_rmpp_addr_ask(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
+	atomic_t *works = &file->port->addr_works;
 	struct umad_rmpp *rmpp = &file->rmpp;
 	struct umad_rmpp_peer *peer;
 
 	lockdep_assert_held(&file->lock);
 	/* The file's last turn may have ended when others had taken all. */
 	if (rx->waits_for && !rmpp->resolving)
-		start_next(rmpp);
+		start_next(file);
 	if (!rx->listed || rx->work_queued || rx->waits_for)
 		return;
-	if (work_reserve(rmpp)) {
+	if (work_reserve(rmpp, works)) {
 		if (!work_queue(rx))
-			atomic_dec(&works);
+			atomic_dec(works);
 		return;
 	}
 	/* Turns come from those who have one. */
@@ -170,6 +171,6 @@ void umad_rmpp_addr_done(struct umad_xfer_rx *rx, int err)
 	/* These two say nothing of the address. */
 	if (err && err != -ESHUTDOWN && err != -ENOMEM)
 		forget_peer(rx);
-	atomic_dec(&works);
-	start_next(&file->rmpp);
+	atomic_dec(&file->port->addr_works);
+	start_next(file);
 }

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What happens on some ports, and those on others meanwhile: timeouts of many ports at
+ * once; addresses that take long on another device. For the instruction clock.
+ */
+#include "kselftest_harness.h"
+#include "hwsim_util.h"
+#include "rmpp_util.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#define CROWD	50		/* the devices whose requests time out */
+#define DEVICES	2
+#define PORTS	8
+#define FILES	4		/* of each port */
+#define EACH	300		/* requests of each file */
+#define ALL	(DEVICES * PORTS * FILES)
+
+/* As promised of a neighbour on the same port (promises.rst). */
+#define BOUND_US	20000
+
+FIXTURE(beside) {
+	struct test_port port;
+	int fd, srv;
+	struct umad_msg msg, got;
+	struct rmpp_msg out, in;
+	pid_t pid;
+	uint64_t longest, longest_rmpp;
+};
+
+FIXTURE_SETUP(beside)
+{
+	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
+	const struct rmpp_agent server = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
+	};
+	char options[64];
+	int i;
+
+	for (i = 0; i < DEVICES; i++) {
+		snprintf(options, sizeof(options), "ports=%d lid=%d", PORTS, 0x400 + i * 8);
+		ASSERT_EQ(0, hwsim_new(CROWD + i, options));
+	}
+	setenv("UMAD_IBDEV", "hwsim0", 1);
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	self->fd = umad_open(O_RDWR);
+	self->srv = umad_open(O_RDWR | O_NONBLOCK);
+	ASSERT_EQ(0, umad_reg_client(self->fd));
+	ASSERT_EQ(1, rmpp_register(self->fd, &client));
+	ASSERT_EQ(0, umad_reg_server(self->srv, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(1, rmpp_register(self->srv, &server));
+}
+
+FIXTURE_TEARDOWN(beside)
+{
+	int i;
+
+	if (self->pid > 0) {
+		kill(self->pid, SIGKILL);
+		waitpid(self->pid, NULL, 0);
+	}
+	close(self->fd);
+	close(self->srv);
+	for (i = 0; i < DEVICES; i++)
+		EXPECT_EQ(0, hwsim_del(CROWD + i));
+}
+
+/* Requests of all the files that time out at one moment; says in how many ms. */
+static void time_out_together(int ready)
+{
+	struct test_port peer = { .lid = 0x30 };
+	struct umad_msg msg;
+	int fd[ALL], i, left;
+	uint64_t due;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (i = 0; i < ALL; i++) {
+		fd[i] = hwsim_open(CROWD + i / FILES / PORTS, i / FILES % PORTS + 1, O_RDWR);
+		if (fd[i] < 0 || umad_reg_client(fd[i]))
+			_exit(1);
+	}
+	due = now_ms() + 8000;
+	for (i = 0; i < ALL * EACH; i++) {
+		msg_init(&msg, &peer, 0, CLASS_VENDOR1, METHOD_NOBODY, i / ALL);
+		msg.hdr.grh_present = 0;
+		msg.hdr.timeout_ms = due - now_ms();
+		if (msg_write(fd[i % ALL], &msg) != MSG_LEN)
+			_exit(1);
+	}
+	left = due - now_ms();
+	if (write(ready, &left, sizeof(left)) != sizeof(left))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static int round_trip(FIXTURE_DATA(beside) *self, uint64_t tid)
+{
+	uint64_t start = now_us();
+
+	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, tid);
+	self->msg.hdr.timeout_ms = 5000;
+	if (msg_write(self->fd, &self->msg) != MSG_LEN ||
+	    msg_read(self->srv, &self->got, 5000) != MSG_LEN)
+		return -EIO;
+	msg_reply(&self->msg, &self->got, 0);
+	if (msg_write(self->srv, &self->msg) != MSG_LEN ||
+	    msg_read(self->fd, &self->got, 5000) != MSG_LEN)
+		return -EIO;
+	if (now_us() - start > self->longest)
+		self->longest = now_us() - start;
+	return -(int)self->got.hdr.status;
+}
+
+static int message(FIXTURE_DATA(beside) *self, uint64_t tid)
+{
+	uint64_t start = now_us();
+	int ret;
+
+	rmpp_msg_init(&self->out, &self->port, HDR_NEW, 1, CLASS_RMPP, METHOD_TABLE, tid, 4096,
+		      tid);
+	rmpp_user_hdr(&self->out)->timeout_ms = 0;
+	ret = rmpp_msg_write(self->fd, &self->out);
+	while (ret > 0) {
+		ret = rmpp_msg_read(self->srv, &self->in, HDR_NEW, 5000);
+		if (ret > 0 && rmpp_user_hdr(&self->in)->id == 1)
+			break;
+	}
+	if (now_us() - start > self->longest_rmpp)
+		self->longest_rmpp = now_us() - start;
+	return ret;
+}
+
+TEST_F_TIMEOUT(beside, timeouts_of_many_ports_at_once, 120)
+{
+	int ends[2], left, n;
+	uint64_t end;
+
+	ASSERT_EQ(0, pipe(ends));
+	self->pid = fork();
+	if (!self->pid)
+		time_out_together(ends[1]);
+	close(ends[1]);
+	ASSERT_EQ(sizeof(left), read(ends[0], &left, sizeof(left)));
+	ASSERT_LT(300, left);
+	sleep_ms(left - 200);
+	end = now_ms() + 2000;
+	for (n = 0; now_ms() < end; n++) {
+		ASSERT_EQ(0, round_trip(self, n));
+		if (n % 4 == 0)
+			ASSERT_LT(0, message(self, n));
+	}
+	TH_LOG("%d round trips, the longest %llu us; of messages %llu us", n,
+	       (unsigned long long)self->longest, (unsigned long long)self->longest_rmpp);
+	EXPECT_GE(BOUND_US, self->longest);
+	EXPECT_GE(BOUND_US, self->longest_rmpp);
+}
+
+#define SLOW		48	/* its addresses take long */
+#define FINE		49
+#define SERVERS		120	/* on SLOW */
+#define SEGMENTS	40	/* to each: first ones, of ten nodes */
+#define LID		1
+#define NODE		0x100
+#define AH_MS		"/sys/kernel/debug/ib_hwsim/hwsim48/ah_ms"
+
+struct service {
+	uint8_t mgmt_class, method;
+};
+
+static int segment(int wire, uint16_t slid, struct service to, uint64_t tid, uint32_t seg,
+		   uint32_t segs)
+{
+	const struct rmpp_pkt pkt = {
+		.version = 1, .type = RMPP_DATA,
+		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0) | (seg == segs ? RMPP_LAST : 0),
+		.seg = seg,
+		.len = seg == segs ? RMPP_PAYLOAD : seg == 1 ? segs * RMPP_PAYLOAD : 0,
+	};
+	struct ib_hwsim_frame frame;
+
+	frame_init(&frame, to.mgmt_class, to.method, tid);
+	frame.slid = slid;
+	frame.dlid = LID;
+	rmpp_put(frame.mad, &pkt);
+	frame.mad[37] = TEST_OUI >> 16 & 0xff;
+	frame.mad[38] = TEST_OUI >> 8 & 0xff;
+	frame.mad[39] = TEST_OUI & 0xff;
+	return raw_write(wire, &frame);
+}
+
+/* How many ms until a message of three segments has come, from a sender that repeats them. */
+static int three_segments(int wire, int fd, uint64_t tid)
+{
+	const struct service server = { CLASS_RMPP, METHOD_TABLE };
+	uint64_t start = now_ms();
+	struct rmpp_msg got = {};
+	int ret = -ETIME, tries;
+	uint32_t seg;
+
+	for (tries = 0; ret < 0 && tries < 20; tries++) {
+		for (seg = 1; seg <= 3; seg++) {
+			if (segment(wire, NODE + 50, server, tid, seg, 3))
+				return -EIO;
+			sleep_ms(5);
+		}
+		ret = rmpp_msg_read(fd, &got, HDR_NEW, 500);
+	}
+	rmpp_msg_free(&got);
+	return ret < 0 ? ret : (int)(now_ms() - start);
+}
+
+static int serve(int fd, struct service service)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = service.mgmt_class, .rmpp_version = 1, .method = service.method,
+	};
+
+	return rmpp_register(fd, &agent);
+}
+
+TEST(messages_beside_a_device_whose_addresses_take_long)
+{
+	struct rlimit limit = { 4096, 4096 };
+	struct service service;
+	int slow, fine, fd, fds[SERVERS], i, j;
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	ASSERT_EQ(0, hwsim_new(SLOW, "lid=1"));
+	ASSERT_EQ(0, hwsim_new(FINE, "lid=1"));
+	slow = raw_attach(SLOW, 1);
+	fine = raw_attach(FINE, 1);
+	fd = hwsim_open(FINE, 1, O_RDWR | O_NONBLOCK);
+	ASSERT_EQ(0, serve(fd, (struct service){ CLASS_RMPP, METHOD_TABLE }));
+	ASSERT_LE(0, three_segments(fine, fd, 1));
+	for (i = 0; i < SERVERS; i++) {
+		fds[i] = hwsim_open(SLOW, 1, O_RDWR | O_NONBLOCK);
+		service = (struct service){ 0x31 + i / 100, 0x10 + i % 100 };
+		ASSERT_EQ(0, serve(fds[i], service));
+	}
+	ASSERT_EQ(0, umad_write_sysfs(AH_MS, "8000"));
+	for (i = 0; i < SERVERS; i++) {
+		service = (struct service){ 0x31 + i / 100, 0x10 + i % 100 };
+		for (j = 0; j < SEGMENTS; j++)
+			ASSERT_EQ(0, segment(slow, NODE + j % 10, service, 1000 * j + i, 1, 3));
+	}
+	sleep_ms(300);
+	i = three_segments(fine, fd, 2);
+	TH_LOG("%d ms", i);
+	EXPECT_LE(0, i);
+	EXPECT_GE(100, i);
+	ASSERT_EQ(0, umad_write_sysfs(AH_MS, "0"));
+	for (i = 0; i < SERVERS; i++)
+		close(fds[i]);
+	close(fd);
+	close(slow);
+	close(fine);
+	EXPECT_EQ(0, hwsim_del(SLOW));
+	EXPECT_EQ(0, hwsim_del(FINE));
+}
+
+TEST_HARNESS_MAIN
