@@ -132,6 +132,20 @@ void umad_file_shut(struct umad_file *file)
 	umad_rxq_shutdown(&file->rxq);
 }
 
+/* One that falls to the caller, from *@id on; NULL: there is none. */
+static struct umad_agent *take_agent(struct umad_file *file, int *id)
+{
+	struct umad_agent *agent = NULL;
+
+	spin_lock(&file->lock);
+	for (; !agent && *id < UMAD_MAX_AGENTS; ++*id) {
+		agent = file->agent[*id];
+		file->agent[*id] = NULL;
+	}
+	spin_unlock(&file->lock);
+	return agent;
+}
+
 /**
  * umad_file_shutdown() - take a file's agents, wake its waiters
  * @file: whose RDMA device is there; may be shut down already
@@ -143,17 +157,11 @@ void umad_file_shut(struct umad_file *file)
 void umad_file_shutdown(struct umad_file *file)
 {
 	struct umad_agent *agent;
-	int id;
+	int id = 0;
 
 	umad_file_shut(file);
-	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
-		spin_lock(&file->lock);
-		agent = file->agent[id];
-		file->agent[id] = NULL;
-		spin_unlock(&file->lock);
-		if (agent)
-			umad_agent_destroy(agent);
-	}
+	while ((agent = take_agent(file, &id)))
+		umad_agent_destroy(agent);
 }
 
 /**

@@ -5,6 +5,7 @@
 #include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/hash.h>
+#include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
@@ -26,11 +27,15 @@
 /* Those of a process on a port: ib_core charges them to nobody, and its exit waits for all. */
 #define PROCESS_MAX	512
 
-/* TIDs of which it is known where they were last: as many as have room. */
+/* TIDs that have timed out, of which it is known where they were: as many as have room. */
 #define LAST_BITS	15
 /* Bits of the hash that tell TIDs of one place apart, and those below them of the number. */
 #define TAG_BITS	8
 #define OUTLET_BITS	8
+/* The number of the agent itself. */
+#define OWN		(HIDDEN_MAX + 1)
+/* Of an agent that has no hidden ones yet: TIDs that have timed out with itself. */
+#define EARLY_BITS	10
 
 /**
  * struct hidden_agent - one of them
@@ -45,8 +50,9 @@ struct hidden_agent {
 /**
  * struct umad_hidden_set - the hidden agents of an agent
  * @n: how many; grows
- * @last: by a hash of the lower half of the TID: another part of that, and which of them
- *	had the request last, counted from 1; 0: the agent itself, or it is not known
+ * @last: of requests that have timed out, by a hash of the lower half of the TID, in this
+ *	place or the next: another part of that, and which of them had it last, counted
+ *	from 1, or OWN; 0: free. Written with &umad_file.lock held
  * @hidden: they; constant
  */
 struct umad_hidden_set {
@@ -55,7 +61,7 @@ struct umad_hidden_set {
 	struct hidden_agent hidden[HIDDEN_MAX];
 };
 
-static_assert(HIDDEN_MAX < 1 << OUTLET_BITS);
+static_assert(OWN < 1 << OUTLET_BITS);
 static_assert((HIDDEN_MAX + 1) * REQUESTS_MAX <= 1 << LAST_BITS);
 
 static struct ib_mad_agent *hidden_register(struct umad_agent *agent)
@@ -132,35 +138,79 @@ static struct umad_outlet *find_room(struct umad_agent *agent, struct umad_hidde
 	return i < n ? &set->hidden[i].outlet : &hidden->own;
 }
 
-/*
- * The one that another request is to wait with: as the last that had its TID, though others
- * would have to go elsewhere. A process that has heard of a timeout may write the request
- * once more, and the response to the first is one to the second.
- */
-static struct umad_outlet *find_outlet(struct umad_agent *agent, u32 tid)
+static bool is_of(u16 place, u16 tag)
 {
-	struct umad_hidden *hidden = &agent->hidden;
-	u32 hash = hash_32(tid, LAST_BITS + TAG_BITS);
-	unsigned int i = hash >> TAG_BITS, n, last;
-	u16 tag = hash << OUTLET_BITS;
+	return place && !((place ^ tag) >> OUTLET_BITS);
+}
+
+/* Where it is remembered which outlet a TID had last, or is to be. */
+static u16 *last_of(struct umad_hidden_set *set, u32 hash, u16 tag)
+{
+	unsigned int i = hash >> TAG_BITS;
+	u16 *place = &set->last[i], *other = &set->last[i ^ 1];
+	u16 first = READ_ONCE(*place), second = READ_ONCE(*other);
+
+	if (is_of(second, tag) || (first && !second && !is_of(first, tag)))
+		return other;
+	return place;
+}
+
+static unsigned int early_place(u32 hash)
+{
+	return hash >> TAG_BITS & ((1 << EARLY_BITS) - 1);
+}
+
+/* 0 is free. */
+static u8 early_tag(u32 hash)
+{
+	return hash | 1;
+}
+
+/*
+ * The one that a request with this TID has waited with, and timed out, or NULL. A process
+ * that has heard of it may write the request once more, and the response to the first is
+ * one to the second: though others would have to go elsewhere.
+ */
+static struct umad_outlet *last_outlet(struct umad_hidden *hidden, struct umad_hidden_set *set,
+				       unsigned int n, u32 hash)
+{
+	struct umad_outlet *outlet = NULL;
+	u16 tag = hash << OUTLET_BITS, place;
+	unsigned int last = 0;
+	u8 *early;
+
+	if (set) {
+		place = READ_ONCE(*last_of(set, hash, tag));
+		last = is_of(place, tag) ? place & ((1 << OUTLET_BITS) - 1) : 0;
+	}
+	early = READ_ONCE(hidden->early);
+	if (last && last <= n)
+		outlet = &set->hidden[last - 1].outlet;
+	else if (last == OWN ||
+		 (early && READ_ONCE(early[early_place(hash)]) == early_tag(hash)))
+		outlet = &hidden->own;
+	return outlet && has_room(outlet, AGAIN_MAX) ? outlet : NULL;
+}
+
+static u32 tid_hash(__be64 tid)
+{
+	return hash_32(lower_32_bits(be64_to_cpu(tid)), LAST_BITS + TAG_BITS);
+}
+
+/* The one that another request is to wait with. */
+static struct umad_outlet *find_outlet(struct umad_agent *agent, __be64 tid)
+{
 	struct umad_hidden_set *set;
 	struct umad_outlet *outlet;
+	unsigned int n = 0;
 
 	/* Pair with those of add_outlet(). */
-	set = smp_load_acquire(&hidden->more);
-	if (!set)
-		return find_room(agent, NULL, 0);
-	/* As above. */
-	n = smp_load_acquire(&set->n);
-	last = READ_ONCE(set->last[i]) ^ tag;
-	if (last && last <= n && has_room(&set->hidden[last - 1].outlet, AGAIN_MAX))
-		return &set->hidden[last - 1].outlet;
-	outlet = find_room(agent, set, n);
-	last = 0;
-	if (outlet != &hidden->own)
-		last = container_of(outlet, struct hidden_agent, outlet) - set->hidden + 1;
-	WRITE_ONCE(set->last[i], tag | last);
-	return outlet;
+	set = smp_load_acquire(&agent->hidden.more);
+	if (set)
+		/* As above. */
+		n = smp_load_acquire(&set->n);
+	outlet = last_outlet(&agent->hidden, set, n, tid_hash(tid));
+	return outlet ?: find_room(agent, set, n);
 }
 
 /*
@@ -188,9 +238,51 @@ struct umad_outlet *umad_hidden_choose(struct umad_agent *agent, const struct um
 
 	if (!may_hide(agent, key->mgmt_class))
 		return NULL;
-	outlet = find_outlet(agent, lower_32_bits(be64_to_cpu(key->tid)));
+	outlet = find_outlet(agent, key->tid);
 	atomic_inc(&outlet->requests);
 	return outlet;
+}
+
+/* Without memory it is not remembered. */
+static void note_early(struct umad_hidden *hidden, u32 hash)
+{
+	u8 *early = hidden->early;
+
+	if (!early) {
+		early = kzalloc(1 << EARLY_BITS, GFP_NOWAIT | __GFP_NOWARN);
+		if (!early)
+			return;
+		/* Whoever sees it may see it without what is written next. */
+		smp_store_release(&hidden->early, early);
+	}
+	WRITE_ONCE(early[early_place(hash)], early_tag(hash));
+}
+
+/**
+ * umad_hidden_timed_out() - a request has timed out; one with its TID will wait with the same
+ * @agent: of the request
+ * @outlet: by umad_hidden_choose()
+ * @tid: of the request
+ *
+ * Context: process, &umad_file.lock held; before the process can know.
+ */
+void umad_hidden_timed_out(struct umad_agent *agent, const struct umad_outlet *outlet, __be64 tid)
+{
+	struct umad_hidden *hidden = &agent->hidden;
+	struct umad_hidden_set *set;
+	u32 hash = tid_hash(tid);
+	u16 tag = hash << OUTLET_BITS, number = OWN;
+
+	lockdep_assert_held(&agent->file->lock);
+	/* Pairs with that of add_outlet(). */
+	set = smp_load_acquire(&hidden->more);
+	if (!set) {
+		note_early(hidden, hash);
+		return;
+	}
+	if (outlet != &hidden->own)
+		number = container_of(outlet, struct hidden_agent, outlet) - set->hidden + 1;
+	WRITE_ONCE(*last_of(set, hash, tag), tag | number);
 }
 
 static void end_work(struct work_struct *work)
@@ -212,6 +304,7 @@ void umad_hidden_destroy(struct umad_agent *agent)
 	struct umad_hidden_set *set = agent->hidden.more;
 	unsigned int i;
 
+	kfree(agent->hidden.early);
 	if (!set)
 		return;
 	for (i = 0; i < set->n; i++) {

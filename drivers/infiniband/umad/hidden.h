@@ -32,6 +32,7 @@ struct umad_outlet {
  * @own: the agent itself
  * @receive: of hidden agents, constant
  * @more: hidden agents, NULL until the first is made
+ * @early: which TIDs have timed out before that, NULL until the first does
  * @next: counts requests that have found all of them full
  * @grows: bit 0 is set while one is being made
  */
@@ -39,11 +40,13 @@ struct umad_hidden {
 	struct umad_outlet own;
 	ib_mad_recv_handler receive;
 	struct umad_hidden_set *more;
+	u8 *early;
 	unsigned int next;
 	unsigned long grows;
 };
 
 struct umad_outlet *umad_hidden_choose(struct umad_agent *agent, const struct umad_txn_key *key);
+void umad_hidden_timed_out(struct umad_agent *agent, const struct umad_outlet *outlet, __be64 tid);
 void umad_hidden_destroy(struct umad_agent *agent);
 
 /**

@@ -81,6 +81,8 @@ static void queue_timeout_entry(struct umad_request *req)
 	req->timeout_entry = NULL;
 	entry->rx_entry.hdr = req->hdr;
 	entry->rx_entry.hdr.status = ETIMEDOUT;
+	if (req->outlet)
+		umad_hidden_timed_out(req->agent, req->outlet, req->txn.key.tid);
 	if (req->ops->describe) {
 		memset(entry->rx_entry.hdr.reserved, 0,
 		       sizeof(entry->rx_entry.hdr.reserved));

@@ -184,6 +184,39 @@ TEST_F_TIMEOUT(hidden, TID_written_again_is_the_same_on_the_wire, 120)
 	EXPECT_EQ(5000, msg_tid(&got));
 }
 
+#define FEW	40	/* that time out in the agent itself */
+
+/* Those have timed out, and now others have filled the agent. Late responses are theirs. */
+TEST_F_TIMEOUT(hidden, TIDs_of_the_agent_itself_written_again, 120)
+{
+	static struct umad_msg first[FEW];
+	struct umad_msg got, reply;
+	int i;
+
+	self->msg.hdr.timeout_ms = 300;
+	for (i = 0; i < FEW; i++) {
+		self->msg.mad.tid = htobe64(5000 + i);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+		ASSERT_EQ(MSG_LEN, msg_read(self->srv, &first[i], 1000));
+	}
+	for (i = 0; i < FEW; i++)
+		ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &got, 5000));
+	self->msg.hdr.timeout_ms = FOREVER;
+	write_all(_metadata, self);
+	self->msg.hdr.timeout_ms = 20000;
+	for (i = 0; i < FEW; i++) {
+		self->msg.mad.tid = htobe64(5000 + i);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+		ASSERT_EQ(MSG_LEN, msg_read(self->srv, &got, 1000));
+		EXPECT_EQ(msg_tid64(&first[i]), msg_tid64(&got));
+		msg_reply(&reply, &first[i], 0);
+		ASSERT_EQ(MSG_LEN, msg_write(self->srv, &reply));
+		ASSERT_EQ(MSG_LEN, msg_read(self->fd, &got, 1000));
+		EXPECT_EQ(0, got.hdr.status);
+		EXPECT_EQ(5000 + i, msg_tid(&got));
+	}
+}
+
 /* The TIDs of a process that counts them, or makes them by chance. */
 static uint32_t tid_of(int i, bool scattered)
 {
