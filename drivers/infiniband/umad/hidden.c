@@ -302,18 +302,16 @@ static void end_work(struct work_struct *work)
 void umad_hidden_destroy(struct umad_agent *agent)
 {
 	struct umad_hidden_set *set = agent->hidden.more;
-	unsigned int i;
+	unsigned int n = set ? set->n : 0, i;
 
-	kfree(agent->hidden.early);
-	if (!set)
-		return;
-	for (i = 0; i < set->n; i++) {
+	for (i = 0; i < n; i++) {
 		INIT_WORK(&set->hidden[i].end, end_work);
 		queue_work(umad_end_wq, &set->hidden[i].end);
 	}
-	for (i = set->n; i--;)
+	for (i = n; i--;)
 		if (cancel_work_sync(&set->hidden[i].end))
 			ib_unregister_mad_agent(set->hidden[i].outlet.core);
-	atomic_sub(set->n, &agent->file->user->hidden_agents);
+	atomic_sub(n, &agent->file->user->hidden_agents);
+	kfree(agent->hidden.early);
 	kvfree(set);
 }

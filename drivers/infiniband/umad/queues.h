@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Workqueues of the module; a port has others (port.h). None is flushed by anybody but its destruction. */
+/*
+ * Workqueues of the module; a port has others (port.h). None is flushed by anybody but its
+ * destruction.
+ */
 #ifndef UMAD_QUEUES_H
 #define UMAD_QUEUES_H
 
