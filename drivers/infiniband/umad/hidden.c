@@ -214,13 +214,13 @@ static struct umad_outlet *find_outlet(struct umad_agent *agent, __be64 tid)
 }
 
 /*
- * Not where RMPP may ask or answer, which the process may do itself: its segments and ACKs
- * have the agent's TID. And of some classes ib_core limits what one agent sends (flow.h):
+ * Not where RMPP may ask or answer, be it done here or by the process: segments and ACKs have
+ * the agent's TID. And of some classes ib_core limits what one agent sends (flow.h):
  * more agents would send more.
  */
 static bool may_hide(const struct umad_agent *agent, u8 mgmt_class)
 {
-	return !agent->rmpp && agent->qpn && !ib_is_mad_class_rmpp(mgmt_class) &&
+	return agent->qpn && !ib_is_mad_class_rmpp(mgmt_class) &&
 	       !umad_mad_is_flow_controlled(mgmt_class);
 }
 

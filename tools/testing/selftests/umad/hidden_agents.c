@@ -120,6 +120,26 @@ TEST_F_TIMEOUT(hidden, what_times_out_has_the_TID_of_the_agent, 120)
 	}
 }
 
+/* What has been answered is no more: one after another they all have room in the agent. */
+TEST_F_TIMEOUT(hidden, answered_requests_make_room, 120)
+{
+	struct umad_msg seen, got;
+	uint32_t agent = 0;
+	int i;
+
+	for (i = 0; i < REQUESTS; i++) {
+		self->msg.mad.tid = htobe64(i);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+		ASSERT_EQ(MSG_LEN, msg_read(self->srv, &seen, 1000));
+		if (!i)
+			agent = upper(&seen);
+		ASSERT_EQ(agent, upper(&seen));
+		msg_reply(&seen, &seen, 0);
+		ASSERT_EQ(MSG_LEN, msg_write(self->srv, &seen));
+		ASSERT_EQ(MSG_LEN, msg_read(self->fd, &got, 1000));
+	}
+}
+
 TEST_F_TIMEOUT(hidden, agents_end_with_theirs, 120)
 {
 	uint64_t start;
