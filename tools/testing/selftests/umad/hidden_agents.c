@@ -240,7 +240,14 @@ TEST_F_TIMEOUT(hidden, TIDs_of_the_agent_itself_written_again, 120)
 /* The TIDs of a process that counts them, or makes them by chance. */
 static uint32_t tid_of(int i, bool scattered)
 {
-	return scattered ? (uint32_t)i * 0x9e3779b1 : 0x10000 + i;
+	uint32_t x = i;
+
+	if (!scattered)
+		return 0x10000 + i;
+	/* One to one. */
+	x = (x ^ x >> 16) * 0x7feb352d;
+	x = (x ^ x >> 15) * 0x846ca68b;
+	return x ^ x >> 16;
 }
 
 /* Writes all, each @step-th next; how many left with another TID than @wires has, which it sets. */
@@ -266,14 +273,17 @@ TEST_F_TIMEOUT(hidden, TIDs_written_again_are_the_same_on_the_wire, 120)
 {
 	static uint64_t wires[AGAIN];
 	struct umad_msg got;
-	int scattered, i;
+	int scattered, moved, i;
 
 	self->msg.hdr.timeout_ms = 5000;
 	for (scattered = 0; scattered < 2; scattered++) {
 		write_in_steps(_metadata, self, scattered, 1, wires);
 		for (i = 0; i < AGAIN; i++)
 			ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &got, 60000));
-		EXPECT_GE(10, write_in_steps(_metadata, self, scattered, 7, wires));
+		moved = write_in_steps(_metadata, self, scattered, 7, wires);
+		/* By chance three may have the two places of one. */
+		TH_LOG("%d of %d moved", moved, AGAIN);
+		EXPECT_GE(scattered ? 50 : 0, moved);
 		for (i = 0; i < AGAIN; i++)
 			ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &got, 60000));
 	}
