@@ -70,7 +70,7 @@ PLANS = {
     "rmpp/peer.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds"],
     "rmpp/rx.c": ["kunit-rmpp", "rmpp-peer", "rmpp-peer-debug"],
     "rmpp/xfer_tx.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
-    "rmpp/segment.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim"],
+    "rmpp/segment.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim", "race"],
     "rmpp/sched.c": ["kunit", "rmpp", "rmpp-peer", "bounds", "hwsim"],
     "rmpp/dest.c": ["rmpp", "hwsim"],
     "rmpp/turn.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "hwsim"],
