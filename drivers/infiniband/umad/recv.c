@@ -216,7 +216,8 @@ static void mad_deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 
 	spin_lock(&file->lock);
 	/* A segment for a process's own RMPP needs no request of ours. */
-	if (ib_response_mad(mad) && !umad_request_answered(agent, buf, mad) &&
+	if (ib_response_mad(mad) &&
+	    !umad_request_answered(agent, buf, mad, &recv->rx_entry.hdr) &&
 	    !umad_mad_is_rmpp_active(mad) && !is_local(rwc))
 		dropped = UMAD_STAT_RECV_UNMATCHED;
 	else if (!agent->shutdown)

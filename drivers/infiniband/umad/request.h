@@ -192,7 +192,8 @@ void umad_request_answer_lost(struct ib_mad_send_buf *buf,
 			      const struct ib_mad_hdr *response);
 bool umad_request_answered(struct umad_agent *agent,
 			   struct ib_mad_send_buf *buf,
-			   const struct ib_mad_hdr *response);
+			   const struct ib_mad_hdr *response,
+			   const struct ib_user_mad_hdr *hdr);
 
 /* deadline.c */
 void umad_deadline_work(struct work_struct *work);

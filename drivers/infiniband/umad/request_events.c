@@ -227,17 +227,23 @@ void umad_request_answer_lost(struct ib_mad_send_buf *buf,
 
 /*
  * Who waits for a response that ib_core has matched with @matched, which has ended, or with
- * nothing of ours. Another request may have the TID, to another node: it goes on. ib_core
- * has looked at @matched's address only.
+ * nothing of ours. Another request may have the TID, to another node: it goes on if @matched's
+ * node has sent this. ib_core may take the response of the other for one to @matched.
  */
 static struct umad_request *other_request(struct umad_agent *agent,
 					  const struct umad_request *matched,
-					  const struct ib_mad_hdr *response)
+					  const struct ib_mad_hdr *response,
+					  const struct ib_user_mad_hdr *hdr)
 {
+	struct umad_addr from;
 	struct umad_txn *txn = umad_txn_find(&agent->file->txns, response->tid,
 					     response->mgmt_class);
 
-	if (!txn || (matched && !umad_addr_is_near(&txn->dest, &matched->txn.dest)))
+	if (!txn)
+		return NULL;
+	umad_addr_from_hdr(&from, hdr);
+	if (matched && umad_addr_is_near(&matched->txn.dest, &from) &&
+	    !umad_addr_is_near(&txn->dest, &from))
 		return NULL;
 	return container_of(txn, struct umad_request, txn);
 }
@@ -247,6 +253,7 @@ static struct umad_request *other_request(struct umad_agent *agent,
  * @agent: that it was routed to
  * @buf: the MAD in ib_core that it was matched with, @agent's; or NULL
  * @response: its header
+ * @hdr: where it came from
  *
  * The request that waits for it is complete after this, and its TID free.
  * Context: process, ib_core's receive handler; &umad_file.lock held, until
@@ -254,7 +261,8 @@ static struct umad_request *other_request(struct umad_agent *agent,
  * Return: false when nobody waits for it.
  */
 bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf,
-			   const struct ib_mad_hdr *response)
+			   const struct ib_mad_hdr *response,
+			   const struct ib_user_mad_hdr *hdr)
 {
 	struct umad_request *matched = matched_send(buf, response), *req;
 	struct umad_file *file = agent->file;
@@ -268,7 +276,7 @@ bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf
 
 	req = matched;
 	if (!req || req->txn.state != UMAD_TXN_WAIT)
-		req = other_request(agent, matched, response);
+		req = other_request(agent, matched, response, hdr);
 	if (req)
 		answered = umad_request_step(req, UMAD_TXN_EV_RESPONSE, 0, now) ==
 			   UMAD_TXN_DELIVER;

@@ -345,6 +345,35 @@ TEST(late_response_of_another_node)
 	close(b);
 }
 
+/* A node that has died does not answer: the response of another to the same TID is good. */
+TEST(response_of_another_node_after_a_timeout)
+{
+	struct umad_msg msg, at_b, got;
+	struct test_port port;
+	int fd, b;
+
+	setenv("UMAD_IBDEV", "hwsim0", 1);
+	ASSERT_EQ(0, umad_port_find(&port));
+	fd = hwsim_client(0, 1);
+	b = hwsim_client(0, 1);
+	ASSERT_EQ(1, umad_reg_server(b, CLASS_VENDOR1, METHOD_TEST));
+	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 77);
+	msg.hdr.lid = htobe16(0x30);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = 100;
+	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(fd, &got, 2000));
+	msg.hdr.lid = htobe16(1);
+	msg.hdr.timeout_ms = 5000;
+	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
+	ASSERT_EQ(MSG_LEN, msg_read(b, &at_b, 2000));
+	ASSERT_EQ(MSG_LEN, single_reply(b, &at_b, 'B'));
+	ASSERT_EQ(MSG_LEN, msg_read(fd, &got, 1000));
+	EXPECT_EQ('B', got.data[200]);
+	close(fd);
+	close(b);
+}
+
 /* The same request again: a late response to the first is one to the second. */
 TEST(late_response_of_the_same_node)
 {
