@@ -228,7 +228,9 @@ void umad_request_answer_lost(struct ib_mad_send_buf *buf,
 /*
  * Who waits for a response that ib_core has matched with @matched, which has ended, or with
  * nothing of ours. Another request may have the TID, to another node: it goes on if @matched's
- * node has sent this. ib_core may take the response of the other for one to @matched.
+ * node has sent this. ib_core may take the response of the other for one to @matched. Where
+ * both have a GRH, or both none, ib_core would not tell them apart without @matched either, and
+ * the other LID may be one more of the same node.
  */
 static struct umad_request *other_request(struct umad_agent *agent,
 					  const struct umad_request *matched,
@@ -242,7 +244,8 @@ static struct umad_request *other_request(struct umad_agent *agent,
 	if (!txn)
 		return NULL;
 	umad_addr_from_hdr(&from, hdr);
-	if (matched && umad_addr_is_near(&matched->txn.dest, &from) &&
+	if (matched && from.grh != txn->dest.grh &&
+	    umad_addr_is_near(&matched->txn.dest, &from) &&
 	    !umad_addr_is_near(&txn->dest, &from))
 		return NULL;
 	return container_of(txn, struct umad_request, txn);
