@@ -138,19 +138,24 @@ static struct umad_outlet *find_room(struct umad_agent *agent, struct umad_hidde
 	return i < n ? &set->hidden[i].outlet : &hidden->own;
 }
 
-static bool is_of(u16 place, u16 tag)
+static u16 tag_of(u32 hash)
 {
-	return place && !((place ^ tag) >> OUTLET_BITS);
+	return hash << OUTLET_BITS;
+}
+
+static bool is_of(u16 place, u32 hash)
+{
+	return place && !((place ^ tag_of(hash)) >> OUTLET_BITS);
 }
 
 /* Where it is remembered which outlet a TID had last, or is to be. */
-static u16 *last_of(struct umad_hidden_set *set, u32 hash, u16 tag)
+static u16 *last_of(struct umad_hidden_set *set, u32 hash)
 {
 	unsigned int i = hash >> TAG_BITS;
 	u16 *place = &set->last[i], *other = &set->last[i ^ 1];
 	u16 first = READ_ONCE(*place), second = READ_ONCE(*other);
 
-	if (is_of(second, tag) || (first && !second && !is_of(first, tag)))
+	if (is_of(second, hash) || (first && !second && !is_of(first, hash)))
 		return other;
 	return place;
 }
@@ -175,13 +180,13 @@ static struct umad_outlet *last_outlet(struct umad_hidden *hidden, struct umad_h
 				       unsigned int n, u32 hash)
 {
 	struct umad_outlet *outlet = NULL;
-	u16 tag = hash << OUTLET_BITS, place;
 	unsigned int last = 0;
+	u16 place;
 	u8 *early;
 
 	if (set) {
-		place = READ_ONCE(*last_of(set, hash, tag));
-		last = is_of(place, tag) ? place & ((1 << OUTLET_BITS) - 1) : 0;
+		place = READ_ONCE(*last_of(set, hash));
+		last = is_of(place, hash) ? place & ((1 << OUTLET_BITS) - 1) : 0;
 	}
 	early = READ_ONCE(hidden->early);
 	if (last && last <= n)
@@ -271,7 +276,7 @@ void umad_hidden_timed_out(struct umad_agent *agent, const struct umad_outlet *o
 	struct umad_hidden *hidden = &agent->hidden;
 	struct umad_hidden_set *set;
 	u32 hash = tid_hash(tid);
-	u16 tag = hash << OUTLET_BITS, number = OWN;
+	u16 number = OWN;
 
 	lockdep_assert_held(&agent->file->lock);
 	/* Pairs with that of add_outlet(). */
@@ -282,7 +287,7 @@ void umad_hidden_timed_out(struct umad_agent *agent, const struct umad_outlet *o
 	}
 	if (outlet != &hidden->own)
 		number = container_of(outlet, struct hidden_agent, outlet) - set->hidden + 1;
-	WRITE_ONCE(*last_of(set, hash, tag), tag | number);
+	WRITE_ONCE(*last_of(set, hash), tag_of(hash) | number);
 }
 
 static void end_work(struct work_struct *work)

@@ -25,8 +25,10 @@
 #define FILE_WORKS	8
 
 /* One more for a file: the first in any case, or others could keep it out. */
-static bool work_reserve(const struct umad_rmpp *rmpp, atomic_t *works)
+static bool work_reserve(struct umad_file *file)
 {
+	atomic_t *works = &file->port->addr_works;
+	const struct umad_rmpp *rmpp = &file->rmpp;
 	int left = UMAD_RMPP_ADDR_WORKS - atomic_read(works);
 
 	if (!rmpp->resolving)
@@ -75,12 +77,11 @@ void umad_rmpp_addr_forget(struct umad_xfer_rx *rx)
 /* The next senders' first messages take the turns that there are. */
 static void start_next(struct umad_file *file)
 {
-	atomic_t *works = &file->port->addr_works;
 	struct umad_rmpp *rmpp = &file->rmpp;
 	struct umad_rmpp_peer *peer;
 	struct umad_xfer_rx *rx;
 
-	while (!list_empty(&rmpp->unresolved) && work_reserve(rmpp, works)) {
+	while (!list_empty(&rmpp->unresolved) && work_reserve(file)) {
 		peer = list_first_entry(&rmpp->unresolved, struct umad_rmpp_peer,
 					turn_node);
 		list_move_tail(&peer->turn_node, &rmpp->unresolved);
@@ -88,7 +89,7 @@ static void start_next(struct umad_file *file)
 				      addr_node);
 		umad_rmpp_addr_forget(rx);
 		if (!work_queue(rx))
-			atomic_dec(works);
+			atomic_dec(&file->port->addr_works);
 	}
 }
 
@@ -104,7 +105,6 @@ static void start_next(struct umad_file *file)
 void umad_rmpp_addr_ask(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
-	atomic_t *works = &file->port->addr_works;
 	struct umad_rmpp *rmpp = &file->rmpp;
 	struct umad_rmpp_peer *peer;
 
@@ -114,9 +114,9 @@ void umad_rmpp_addr_ask(struct umad_xfer_rx *rx)
 		start_next(file);
 	if (!rx->listed || rx->work_queued || rx->waits_for)
 		return;
-	if (work_reserve(rmpp, works)) {
+	if (work_reserve(file)) {
 		if (!work_queue(rx))
-			atomic_dec(works);
+			atomic_dec(&file->port->addr_works);
 		return;
 	}
 	/* Turns come from those who have one. */
