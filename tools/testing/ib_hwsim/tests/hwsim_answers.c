@@ -24,9 +24,7 @@ static int answer(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t seg, uint32_
 	frame->slid = PEER;
 	frame->dlid = LID;
 	rmpp_put(frame->mad, &pkt);
-	frame->mad[37] = TEST_OUI >> 16 & 0xff;
-	frame->mad[38] = TEST_OUI >> 8 & 0xff;
-	frame->mad[39] = TEST_OUI & 0xff;
+	mad_put_oui(frame->mad);
 	memset(frame->mad + 40, byte, SEG);
 	return raw_write(self->wire, frame);
 }
@@ -298,7 +296,43 @@ TEST_F_TIMEOUT(peers, late_copy_while_the_request_is_sent, 60)
 	EXPECT_EQ(TWO, got(self, SOON));
 }
 
-/* Bytes of single MADs, by which node has sent them. */
+/* One that asks, and two nodes that are asked by single MADs. */
+FIXTURE(nodes) {
+	struct test_port port;
+	int fd;
+	int a, b;	/* LIDs 4 and 1 */
+	struct umad_msg msg, at_a, at_b, got;
+};
+
+FIXTURE_SETUP(nodes)
+{
+	setenv("UMAD_IBDEV", "hwsim0", 1);
+	ASSERT_EQ(0, umad_port_find(&self->port));
+	self->fd = hwsim_client(0, 1);
+	self->a = hwsim_client(1, 1);
+	self->b = hwsim_client(0, 1);
+	ASSERT_EQ(1, umad_reg_server(self->a, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(1, umad_reg_server(self->b, CLASS_VENDOR1, METHOD_TEST));
+}
+
+FIXTURE_TEARDOWN(nodes)
+{
+	close(self->fd);
+	close(self->a);
+	close(self->b);
+}
+
+/* A request with the TID of all. */
+static int ask_node(FIXTURE_DATA(nodes) *self, uint16_t lid, int grh, uint32_t timeout_ms)
+{
+	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 77);
+	self->msg.hdr.lid = htobe16(lid);
+	self->msg.hdr.grh_present = grh;
+	self->msg.hdr.timeout_ms = timeout_ms;
+	return msg_write(self->fd, &self->msg);
+}
+
+/* The reply of a node has its letter. */
 static int single_reply(int fd, const struct umad_msg *req, char node)
 {
 	struct umad_msg msg;
@@ -309,98 +343,44 @@ static int single_reply(int fd, const struct umad_msg *req, char node)
 }
 
 /* A request times out, and another with its TID goes to another node: whose response is that? */
-TEST(late_response_of_another_node)
+TEST_F(nodes, late_response_of_another)
 {
-	struct umad_msg msg, at_a, at_b, got;
-	struct test_port port;
-	int fd, a, b;
-
-	setenv("UMAD_IBDEV", "hwsim0", 1);
-	ASSERT_EQ(0, umad_port_find(&port));
-	fd = hwsim_client(0, 1);
-	a = hwsim_client(1, 1);		/* LID 4 */
-	b = hwsim_client(0, 1);		/* LID 1 */
-	ASSERT_EQ(1, umad_reg_server(a, CLASS_VENDOR1, METHOD_TEST));
-	ASSERT_EQ(1, umad_reg_server(b, CLASS_VENDOR1, METHOD_TEST));
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 77);
-	msg.hdr.lid = htobe16(4);
-	msg.hdr.grh_present = 0;
-	msg.hdr.timeout_ms = 100;
-	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
-	ASSERT_EQ(MSG_LEN, msg_read(a, &at_a, 2000));
-	ASSERT_EQ(TIMED_OUT_LEN, msg_read(fd, &got, 2000));
-	msg.hdr.lid = htobe16(1);
-	msg.hdr.grh_present = 1;
-	msg.hdr.timeout_ms = 5000;
-	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
-	ASSERT_EQ(MSG_LEN, msg_read(b, &at_b, 2000));
-	ASSERT_EQ(MSG_LEN, single_reply(a, &at_a, 'A'));
-	EXPECT_EQ(-ETIME, msg_read(fd, &got, 200));
-	ASSERT_EQ(MSG_LEN, single_reply(b, &at_b, 'B'));
-	ASSERT_EQ(MSG_LEN, msg_read(fd, &got, 1000));
-	EXPECT_EQ('B', got.data[200]);
-	EXPECT_EQ(0, got.hdr.status);
-	close(fd);
-	close(a);
-	close(b);
+	ASSERT_EQ(MSG_LEN, ask_node(self, 4, 0, 100));
+	ASSERT_EQ(MSG_LEN, msg_read(self->a, &self->at_a, 2000));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &self->got, 2000));
+	ASSERT_EQ(MSG_LEN, ask_node(self, 1, 1, 5000));
+	ASSERT_EQ(MSG_LEN, msg_read(self->b, &self->at_b, 2000));
+	ASSERT_EQ(MSG_LEN, single_reply(self->a, &self->at_a, 'A'));
+	EXPECT_EQ(-ETIME, msg_read(self->fd, &self->got, 200));
+	ASSERT_EQ(MSG_LEN, single_reply(self->b, &self->at_b, 'B'));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, 1000));
+	EXPECT_EQ('B', self->got.data[200]);
+	EXPECT_EQ(0, self->got.hdr.status);
 }
 
 /* A node that has died does not answer: the response of another to the same TID is good. */
-TEST(response_of_another_node_after_a_timeout)
+TEST_F(nodes, response_of_another_after_a_timeout)
 {
-	struct umad_msg msg, at_b, got;
-	struct test_port port;
-	int fd, b;
-
-	setenv("UMAD_IBDEV", "hwsim0", 1);
-	ASSERT_EQ(0, umad_port_find(&port));
-	fd = hwsim_client(0, 1);
-	b = hwsim_client(0, 1);
-	ASSERT_EQ(1, umad_reg_server(b, CLASS_VENDOR1, METHOD_TEST));
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 77);
-	msg.hdr.lid = htobe16(0x30);
-	msg.hdr.grh_present = 0;
-	msg.hdr.timeout_ms = 100;
-	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
-	ASSERT_EQ(TIMED_OUT_LEN, msg_read(fd, &got, 2000));
-	msg.hdr.lid = htobe16(1);
-	msg.hdr.timeout_ms = 5000;
-	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
-	ASSERT_EQ(MSG_LEN, msg_read(b, &at_b, 2000));
-	ASSERT_EQ(MSG_LEN, single_reply(b, &at_b, 'B'));
-	ASSERT_EQ(MSG_LEN, msg_read(fd, &got, 1000));
-	EXPECT_EQ('B', got.data[200]);
-	close(fd);
-	close(b);
+	ASSERT_EQ(MSG_LEN, ask_node(self, 0x30, 0, 100));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &self->got, 2000));
+	ASSERT_EQ(MSG_LEN, ask_node(self, 1, 0, 5000));
+	ASSERT_EQ(MSG_LEN, msg_read(self->b, &self->at_b, 2000));
+	ASSERT_EQ(MSG_LEN, single_reply(self->b, &self->at_b, 'B'));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, 1000));
+	EXPECT_EQ('B', self->got.data[200]);
 }
 
 /* The same request again: a late response to the first is one to the second. */
-TEST(late_response_of_the_same_node)
+TEST_F(nodes, late_response_of_the_same)
 {
-	struct umad_msg msg, first, got;
-	struct test_port port;
-	int fd, a;
-
-	setenv("UMAD_IBDEV", "hwsim0", 1);
-	ASSERT_EQ(0, umad_port_find(&port));
-	fd = hwsim_client(0, 1);
-	a = hwsim_client(1, 1);
-	ASSERT_EQ(1, umad_reg_server(a, CLASS_VENDOR1, METHOD_TEST));
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 77);
-	msg.hdr.lid = htobe16(4);
-	msg.hdr.grh_present = 0;
-	msg.hdr.timeout_ms = 100;
-	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
-	ASSERT_EQ(MSG_LEN, msg_read(a, &first, 2000));
-	ASSERT_EQ(TIMED_OUT_LEN, msg_read(fd, &got, 2000));
-	msg.hdr.timeout_ms = 5000;
-	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
-	ASSERT_EQ(MSG_LEN, single_reply(a, &first, 'A'));
-	ASSERT_EQ(MSG_LEN, msg_read(fd, &got, 1000));
-	EXPECT_EQ('A', got.data[200]);
-	EXPECT_EQ(0, got.hdr.status);
-	close(fd);
-	close(a);
+	ASSERT_EQ(MSG_LEN, ask_node(self, 4, 0, 100));
+	ASSERT_EQ(MSG_LEN, msg_read(self->a, &self->at_a, 2000));
+	ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &self->got, 2000));
+	ASSERT_EQ(MSG_LEN, ask_node(self, 4, 0, 5000));
+	ASSERT_EQ(MSG_LEN, single_reply(self->a, &self->at_a, 'A'));
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, 1000));
+	EXPECT_EQ('A', self->got.data[200]);
+	EXPECT_EQ(0, self->got.hdr.status);
 }
 
 TEST_HARNESS_MAIN

@@ -26,7 +26,6 @@
 FIXTURE(beside) {
 	struct test_port port;
 	int fd, srv;
-	struct umad_msg msg, got;
 	struct rmpp_msg out, in;
 	pid_t pid;
 	uint64_t longest, longest_rmpp;
@@ -65,6 +64,8 @@ FIXTURE_TEARDOWN(beside)
 	}
 	close(self->fd);
 	close(self->srv);
+	rmpp_msg_free(&self->out);
+	rmpp_msg_free(&self->in);
 	for (i = 0; i < DEVICES; i++)
 		EXPECT_EQ(0, hwsim_del(CROWD + i));
 }
@@ -101,19 +102,11 @@ static void time_out_together(int ready)
 static int round_trip(FIXTURE_DATA(beside) *self, uint64_t tid)
 {
 	uint64_t start = now_us();
+	int ret = msg_round_trip(self->fd, self->srv, &self->port, tid);
 
-	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, tid);
-	self->msg.hdr.timeout_ms = 5000;
-	if (msg_write(self->fd, &self->msg) != MSG_LEN ||
-	    msg_read(self->srv, &self->got, 5000) != MSG_LEN)
-		return -EIO;
-	msg_reply(&self->msg, &self->got, 0);
-	if (msg_write(self->srv, &self->msg) != MSG_LEN ||
-	    msg_read(self->fd, &self->got, 5000) != MSG_LEN)
-		return -EIO;
 	if (now_us() - start > self->longest)
 		self->longest = now_us() - start;
-	return -(int)self->got.hdr.status;
+	return ret;
 }
 
 static int message(FIXTURE_DATA(beside) *self, uint64_t tid)
@@ -187,9 +180,7 @@ static int segment(int wire, uint16_t slid, struct service to, uint64_t tid, uin
 	frame.slid = slid;
 	frame.dlid = LID;
 	rmpp_put(frame.mad, &pkt);
-	frame.mad[37] = TEST_OUI >> 16 & 0xff;
-	frame.mad[38] = TEST_OUI >> 8 & 0xff;
-	frame.mad[39] = TEST_OUI & 0xff;
+	mad_put_oui(frame.mad);
 	return raw_write(wire, &frame);
 }
 

@@ -220,9 +220,7 @@ static int far_segment(FIXTURE_DATA(far) *self, uint8_t mgmt_class, uint32_t sli
 	frame->dlid = 0x20;
 	rmpp_put(frame->mad, &pkt);
 	frame->mad[36] = 0;
-	frame->mad[37] = TEST_OUI >> 16 & 0xff;
-	frame->mad[38] = TEST_OUI >> 8 & 0xff;
-	frame->mad[39] = TEST_OUI & 0xff;
+	mad_put_oui(frame->mad);
 	rmpp_fill(frame->mad + RMPP_VENDOR_HDR, (seg - 1) * FAR_DATA, FAR_DATA, slid);
 	ret = raw_write(self->wire, frame);
 	if (!ret)

@@ -102,9 +102,7 @@ static inline int inject(FIXTURE_DATA(peers) *self, uint16_t peer,
 	frame_mad(frame)->attr_id = htobe16(0x35);
 	rmpp_put(frame->mad, pkt);
 	frame->mad[36] = 0;
-	frame->mad[37] = TEST_OUI >> 16 & 0xff;
-	frame->mad[38] = TEST_OUI >> 8 & 0xff;
-	frame->mad[39] = TEST_OUI & 0xff;
+	mad_put_oui(frame->mad);
 	if (pkt->type == RMPP_DATA && pkt->seg)
 		rmpp_fill(frame->mad + 40, (pkt->seg - 1) * SEG, SEG, tid);
 	return raw_write(self->wire, frame);

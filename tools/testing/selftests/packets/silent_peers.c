@@ -81,9 +81,7 @@ static int data(FIXTURE_DATA(silent) *self, int peer, uint8_t method,
 	mad->tid = htobe64(tid);
 	mad->attr_id = htobe16(0x35);
 	rmpp_put(frame.mad, pkt);
-	frame.mad[37] = TEST_OUI >> 16 & 0xff;
-	frame.mad[38] = TEST_OUI >> 8 & 0xff;
-	frame.mad[39] = TEST_OUI & 0xff;
+	mad_put_oui(frame.mad);
 	/* Those who are silent have GIDs of their own. */
 	wire_from_peer(&self->wire, &frame, GOOD, true);
 	frame.grh[GRH_SGID + 12] = peer >> 8;

@@ -21,7 +21,6 @@ FIXTURE(others) {
 	int fd;			/* agent 0: a client */
 	int lent;		/* the same, for another process */
 	int srv;		/* agent 0: a server, agent 1: one of messages */
-	struct umad_msg msg, got;
 	struct rmpp_msg out, in;
 	pid_t pid;
 };
@@ -53,20 +52,6 @@ FIXTURE_TEARDOWN(others)
 	close(self->srv);
 	rmpp_msg_free(&self->out);
 	rmpp_msg_free(&self->in);
-}
-
-static int round_trip(FIXTURE_DATA(others) *self, uint64_t tid)
-{
-	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, tid);
-	self->msg.hdr.timeout_ms = 5000;
-	if (msg_write(self->fd, &self->msg) != MSG_LEN ||
-	    msg_read(self->srv, &self->got, 5000) != MSG_LEN)
-		return -EIO;
-	msg_reply(&self->msg, &self->got, 0);
-	if (msg_write(self->srv, &self->msg) != MSG_LEN ||
-	    msg_read(self->fd, &self->got, 5000) != MSG_LEN)
-		return -EIO;
-	return -(int)self->got.hdr.status;
 }
 
 static FIXTURE_DATA(others) *shared;
@@ -108,7 +93,7 @@ TEST_F_TIMEOUT(others, writer_to_a_lent_file_does_not_hold_the_lender_up, 120)
 	sleep_ms(1000);
 	for (i = 0; i < 50; i++) {
 		start = now_us();
-		ASSERT_EQ(0, round_trip(self, i));
+		ASSERT_EQ(0, msg_round_trip(self->fd, self->srv, &self->port, i));
 		if (now_us() - start > longest)
 			longest = now_us() - start;
 	}

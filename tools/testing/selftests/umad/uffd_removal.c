@@ -81,9 +81,8 @@ static void *do_stuck(void *arg)
 		ret = msg_write(fd, (void *)job.arg);
 		break;
 	case MESSAGE:
-		ret = write(fd, job.arg, HDR_NEW + job.self->message.mad_len);
-		if (ret < 0)
-			ret = -errno;
+		ret = msg_write_len(fd, (void *)job.arg,
+				    HDR_NEW + job.self->message.mad_len);
 		break;
 	case REGISTER:
 		ret = umad_ioctl(fd, IB_USER_MAD_REGISTER_AGENT2, job.arg);

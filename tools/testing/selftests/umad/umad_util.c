@@ -249,6 +249,14 @@ int umad_unreg(int fd, uint32_t id)
 	return umad_ioctl(fd, IB_USER_MAD_UNREGISTER_AGENT, &id);
 }
 
+/* Of a class of vendor range 2. */
+void mad_put_oui(uint8_t *mad)
+{
+	mad[37] = TEST_OUI >> 16 & 0xff;
+	mad[38] = TEST_OUI >> 8 & 0xff;
+	mad[39] = TEST_OUI & 0xff;
+}
+
 /* A MAD from the port to itself. */
 void msg_init(struct umad_msg *msg, const struct test_port *port, uint32_t id,
 	      uint8_t mgmt_class, uint8_t method, uint64_t tid)
@@ -267,11 +275,8 @@ void msg_init(struct umad_msg *msg, const struct test_port *port, uint32_t id,
 	msg->mad.class_version = mgmt_class == CLASS_SA ? 2 : 1;
 	msg->mad.method = method;
 	msg->mad.tid = htobe64(tid);
-	if (mgmt_class >= 0x30 && mgmt_class <= 0x4f) {
-		msg->data[37] = TEST_OUI >> 16 & 0xff;
-		msg->data[38] = TEST_OUI >> 8 & 0xff;
-		msg->data[39] = TEST_OUI & 0xff;
-	}
+	if (mgmt_class >= 0x30 && mgmt_class <= 0x4f)
+		mad_put_oui(msg->data);
 }
 
 /* Turn a received request round: back to where its GRH says it came from. */
@@ -322,6 +327,24 @@ int msg_read(int fd, struct umad_msg *msg, int wait_ms)
 uint64_t msg_tid64(const struct umad_msg *msg)
 {
 	return be64toh(msg->mad.tid);
+}
+
+/*
+ * A request of agent 0 of @fd that agent 0 of @srv serves, and its response: 0, an errno, or
+ * the status of that, negative.
+ */
+int msg_round_trip(int fd, int srv, const struct test_port *port, uint64_t tid)
+{
+	struct umad_msg msg, got;
+
+	msg_init(&msg, port, 0, CLASS_VENDOR1, METHOD_TEST, tid);
+	msg.hdr.timeout_ms = 5000;
+	if (msg_write(fd, &msg) != MSG_LEN || msg_read(srv, &got, 5000) != MSG_LEN)
+		return -EIO;
+	msg_reply(&msg, &got, 0);
+	if (msg_write(srv, &msg) != MSG_LEN || msg_read(fd, &got, 5000) != MSG_LEN)
+		return -EIO;
+	return -(int)got.hdr.status;
 }
 
 uint32_t msg_tid(const struct umad_msg *msg)

@@ -102,6 +102,7 @@ int umad_reg_server(int fd, uint8_t mgmt_class, unsigned int method);
 int umad_unreg(int fd, uint32_t id);
 int umad_ioctl(int fd, unsigned long cmd, void *arg);
 
+void mad_put_oui(uint8_t *mad);
 void msg_init(struct umad_msg *msg, const struct test_port *port, uint32_t id,
 	      uint8_t mgmt_class, uint8_t method, uint64_t tid);
 void msg_reply(struct umad_msg *reply, const struct umad_msg *req, uint32_t id);
@@ -109,6 +110,7 @@ int msg_write_len(int fd, const struct umad_msg *msg, size_t len);
 int msg_write(int fd, const struct umad_msg *msg);
 int msg_read_len(int fd, struct umad_msg *msg, size_t len, int wait_ms);
 int msg_read(int fd, struct umad_msg *msg, int wait_ms);
+int msg_round_trip(int fd, int srv, const struct test_port *port, uint64_t tid);
 uint32_t msg_tid(const struct umad_msg *msg);
 uint64_t msg_tid64(const struct umad_msg *msg);
 
