@@ -29,7 +29,7 @@ static void file_free(struct umad_file *file)
 	umad_xfer_tx_queues_destroy(file);
 	/* No agent, so neither requests nor messages: nothing arms them any more. */
 	cancel_work_sync(&file->backlog_work);
-	cancel_delayed_work_sync(&file->deadline_work);
+	umad_deadlines_destroy(&file->deadlines);
 	umad_rmpp_destroy(&file->rmpp);
 	umad_txn_table_destroy(&file->txns);
 	umad_timers_destroy(&file->timers);
@@ -84,7 +84,8 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_resolver_init(&file->guests);
 	spin_lock_init(&file->lock);
 	umad_timers_init(&file->timers, &file->lock);
-	INIT_DELAYED_WORK(&file->deadline_work, umad_deadline_work);
+	umad_deadlines_init(&file->deadlines, port->deadline_pool, &file->user->deadline_turn,
+			    &umad_file_deadlines_ops);
 	file->armed = KTIME_MAX;
 	umad_txn_table_init(&file->txns, &file->timers);
 	INIT_LIST_HEAD(&file->done);

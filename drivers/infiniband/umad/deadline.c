@@ -1,46 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The work of a file at its deadlines. */
+/* What a file does at its deadlines. */
 #include <linux/types.h>
 #include "request.h"
 
-#include <linux/delay.h>
-#include <linux/sched/stat.h>
-#include <linux/workqueue.h>
 #include "agent.h"
 #include "file.h"
-#include "port.h"
 
 /* Timers entered in one go with the file's lock held. */
 #define BATCH		16
-/*
- * And so many in one run of the work, which then ends and is queued again: timeouts
- * may be shorter than what it takes to deal with them.
- */
-#define RUN_MAX		256
+/* So many at least are a turn, if there are as many. */
+#define TURN		2
 /*
  * Requests of an agent that listen for a late response: ib_core keeps them.
  * They are taken back in the order in which they were posted, because ib_core
- * searches its list in that order, and RUN_MAX in one run of the work, because
- * it finds those taken back first until its own work has freed them.
+ * searches its list in that order. After DROP_MAX there is a pause, because it
+ * finds those taken back first until its own work has freed them.
  */
 #define EXPIRED_MAX	8
+#define DROP_MAX	256
 
-/*
- * The deadlines of a jiffy come at once. After so many, others have the processor if they
- * wait for it: for a kernel thread that has just woken up they are not preferred. But who
- * computes may keep it for some ms each time: what is late already waits for a batch only.
- */
-#define OTHERS_AFTER	2
+/* As soon as can be is not soon enough. */
 #define LATE		(20 * NSEC_PER_MSEC)
-#define OTHERS_US	10
-
-static void let_others_run(void)
-{
-	if (!single_task_running())
-		usleep_range(OTHERS_US, 2 * OTHERS_US);
-	else
-		cond_resched();
-}
 
 /**
  * struct due - a timer that has been entered
@@ -80,27 +60,25 @@ static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n
 	return more;
 }
 
-/* As many as fit one run of the work; true: there are more. */
-static bool run_due(struct umad_file *file)
+/* As many as fit a turn; true: there are more. */
+static bool run_due(struct umad_file *file, unsigned int *entered, bool *late)
 {
 	struct due due[BATCH];
-	unsigned int total = 0, others_at = 0, n, i;
+	unsigned int n, i;
 	bool more;
-	s64 late;
+	s64 ns;
 
+	*entered = 0;
 	do {
-		more = enter_batch(file, due, &n, &late);
+		more = enter_batch(file, due, &n, &ns);
 		for (i = 0; i < n; i++) {
 			due[i].timer->ops->run(due[i].timer);
 			umad_agent_leave(due[i].agent);
 		}
 		/* Those of agents that go away are not among them. */
-		total += n ?: BATCH;
-		if (total >= others_at + (late < LATE ? OTHERS_AFTER : BATCH)) {
-			others_at = total;
-			let_others_run();
-		}
-	} while (more && total < RUN_MAX);
+		*entered += n ?: BATCH;
+		*late = ns >= LATE;
+	} while (more && *entered < TURN);
 	return more;
 }
 
@@ -139,31 +117,50 @@ static bool drop_expired(struct umad_file *file)
 	return agent;
 }
 
-/**
- * umad_deadline_work() - deal with the deadlines that have passed
- * @work: &umad_file.deadline_work
- *
- * Context: process, on the module's own queue; sleeps.
- */
-void umad_deadline_work(struct work_struct *work)
+/* A few of them; true: there may be more. */
+static bool drop_some(struct umad_file *file, unsigned int *entered)
 {
-	struct umad_file *file = container_of(work, struct umad_file,
-					      deadline_work.work);
-	unsigned int dropped = 0;
-	bool more;
+	unsigned int i;
 
-	more = run_due(file);
-	while (dropped < RUN_MAX && drop_expired(file))
-		if (!(++dropped % OTHERS_AFTER))
-			let_others_run();
+	for (i = 0; i < TURN; i++) {
+		if (!drop_expired(file)) {
+			file->dropped = 0;
+			return false;
+		}
+		++*entered;
+		file->dropped++;
+	}
+	return true;
+}
 
+/* True: with another turn. */
+static bool go_on(struct umad_file *file, bool more)
+{
 	spin_lock(&file->lock);
 	file->armed = KTIME_MAX;
-	if (more || dropped == RUN_MAX) {
+	if (more) {
 		file->armed = ktime_get();
-		mod_delayed_work(file->port->deadline_wq, &file->deadline_work, more ? 0 : 1);
+		if (file->dropped >= DROP_MAX) {
+			file->dropped = 0;
+			umad_deadlines_set(&file->deadlines, 0);
+			more = false;
+		}
 	} else {
 		umad_file_arm(file);
 	}
 	spin_unlock(&file->lock);
+	return more;
 }
+
+static bool deadline_turn(struct umad_deadlines *deadlines, unsigned int *entered, bool *late)
+{
+	struct umad_file *file = container_of(deadlines, struct umad_file, deadlines);
+	bool due = run_due(file, entered, late);
+	bool crowded = drop_some(file, entered);
+
+	return go_on(file, due || crowded);
+}
+
+const struct umad_deadlines_ops umad_file_deadlines_ops = {
+	.turn = deadline_turn,
+};

@@ -10,7 +10,7 @@
 #include "user.h"
 
 /**
- * umad_file_arm() - run the work at the first deadline, unless it will before
+ * umad_file_arm() - have a turn at the first deadline, unless there is one before
  * @file: whose deadlines have changed
  *
  * Context: process, &umad_file.lock held; does not sleep.
@@ -18,15 +18,11 @@
 void umad_file_arm(struct umad_file *file)
 {
 	ktime_t next = umad_timers_next(&file->timers);
-	s64 ns;
 
 	if (next >= file->armed)
 		return;
 	file->armed = next;
-	ns = max_t(s64, ktime_sub(next, ktime_get()), 0);
-	/* Round up: before the deadline there would be nothing to do. */
-	mod_delayed_work(file->port->deadline_wq, &file->deadline_work,
-			 nsecs_to_jiffies(ns) + 1);
+	umad_deadlines_set(&file->deadlines, ktime_sub(next, ktime_get()));
 }
 
 /**

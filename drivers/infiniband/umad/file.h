@@ -10,6 +10,7 @@
  *	umad_port.users_lock	spinlock, process context only
  *	umad_sched.lock		spinlock, a timer takes it, too
  *	umad_pace.lock		spinlock, a timer takes it, too
+ *	umad_deadline_pool.lock	spinlock, a timer takes it, too
  * ib_core's handlers take the spinlocks and no mutex. No lock is held
  * across a copy from or to user space, an allocation that may sleep, the
  * resolution of an address or the (un)registration of an agent, but for
@@ -22,6 +23,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include "charge.h"
+#include "deadlines.h"
 #include "hdr.h"
 #include "retry.h"
 #include "rmpp/rmpp.h"
@@ -48,8 +50,9 @@ struct umad_port;
  * @used: an agent has been registered: the header's layout is fixed
  * @pkey_hdr: the header is &struct ib_user_mad_hdr, not the old one
  * @timers: all deadlines, of requests and of messages
- * @deadline_work: runs at the first of them
- * @armed: when @deadline_work will run, or KTIME_MAX
+ * @deadlines: the turns that begin at the first of them
+ * @armed: when that is, or KTIME_MAX
+ * @dropped: expired requests in the last turns, without a pause; belongs to the turn
  * @txns: outstanding requests
  * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
  * @retry_queue: what waits for its turn to be sent again
@@ -72,8 +75,9 @@ struct umad_file {
 	bool used;
 	bool pkey_hdr;
 	struct umad_timers timers;
-	struct delayed_work deadline_work;
+	struct umad_deadlines deadlines;
 	ktime_t armed;
+	unsigned int dropped;
 	struct umad_txn_table txns;
 	struct list_head done;
 	struct umad_retry_queue retry_queue;

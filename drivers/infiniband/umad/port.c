@@ -5,6 +5,7 @@
 #include <linux/nodemask.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "deadlines.h"
 #include "dmac_cache.h"
 #include "queues.h"
 #include "umad_export.h"
@@ -28,18 +29,23 @@ static int addr_works(void)
  */
 int umad_port_queues_init(struct umad_port *port)
 {
+	char name[sizeof("ib_umad") + 11];
+
 	port->addr_wq = alloc_workqueue("ib_umad_addr%d", WQ_UNBOUND, addr_works(),
 					port->index);
 	if (!port->addr_wq)
 		return -ENOMEM;
-	port->deadline_wq = umad_deadline_wq;
-	if (port->roce)
-		port->deadline_wq = alloc_workqueue("ib_umad%d", WQ_UNBOUND,
-						    UMAD_DEADLINE_WORKS, port->index);
-	if (port->deadline_wq)
-		return 0;
-	destroy_workqueue(port->addr_wq);
-	return -ENOMEM;
+	port->deadline_pool = umad_ib_deadlines;
+	if (port->roce) {
+		snprintf(name, sizeof(name), "ib_umad%d", port->index);
+		port->deadline_pool = umad_deadline_pool_create(name);
+	}
+	if (!port->deadline_pool) {
+		destroy_workqueue(port->addr_wq);
+		return -ENOMEM;
+	}
+	umad_turn_init(&port->deadline_turn, &port->deadline_pool->root);
+	return 0;
 }
 
 static void port_release(struct kref *kref)
@@ -50,8 +56,8 @@ static void port_release(struct kref *kref)
 	umad_sched_destroy(&port->sched);
 	umad_dmac_cache_free(port->dmacs);
 	destroy_workqueue(port->addr_wq);
-	if (port->deadline_wq != umad_deadline_wq)
-		destroy_workqueue(port->deadline_wq);
+	if (port->deadline_pool != umad_ib_deadlines)
+		umad_deadline_pool_destroy(port->deadline_pool);
 	kfree(port);
 }
 

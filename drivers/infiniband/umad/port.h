@@ -18,9 +18,11 @@
 #include "rmpp/sched.h"
 #include "rmpp/window.h"
 #include "stats.h"
+#include "turns.h"
 
 struct ib_mad_agent;
 struct umad_dmac_cache;
+struct umad_deadline_pool;
 struct workqueue_struct;
 
 /*
@@ -69,7 +71,8 @@ struct workqueue_struct;
  * @sched: segments of messages that are sent
  * @dmacs: on RoCE, addresses that were resolved; NULL without memory, or elsewhere;
  *	constant after add
- * @deadline_wq: the deadlines of its files: its own, or that of all; constant
+ * @deadline_pool: for the deadlines of its files: its own, or that of all; constant
+ * @deadline_turn: of its files, among the ports of @deadline_pool
  * @addr_wq: addresses of senders to be resolved, which takes a second if one is silent; those
  *	who queue them keep the bounds above, so that all run at the same time; constant
  * @addr_works: of them those for messages
@@ -110,7 +113,8 @@ struct umad_port {
 	struct umad_pace pace;
 	struct umad_sched sched;
 	struct umad_dmac_cache *dmacs;
-	struct workqueue_struct *deadline_wq;
+	struct umad_deadline_pool *deadline_pool;
+	struct umad_turn deadline_turn;
 	struct workqueue_struct *addr_wq;
 	atomic_t addr_works;
 	atomic_t addr_rejects;

@@ -4,20 +4,19 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/workqueue.h>
+#include "deadlines.h"
 
 struct workqueue_struct *umad_timer_wq;
-struct workqueue_struct *umad_deadline_wq;
 struct workqueue_struct *umad_reserve_wq;
 struct workqueue_struct *umad_end_wq;
+struct umad_deadline_pool *umad_ib_deadlines;
 
 /* Not WQ_HIGHPRI: a process decides how much there is to be done. */
 static const struct {
 	struct workqueue_struct **wq;
 	const char *name;
-	int works;
 } queues[] = {
 	{ &umad_timer_wq, "ib_umad" },
-	{ &umad_deadline_wq, "ib_umad_deadline", UMAD_DEADLINE_WORKS },
 	{ &umad_reserve_wq, "ib_umad_reserve" },
 	{ &umad_end_wq, "ib_umad_end" },
 };
@@ -33,12 +32,13 @@ int umad_queues_init(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(queues); i++) {
-		*queues[i].wq = alloc_workqueue("%s", WQ_UNBOUND, queues[i].works,
-						queues[i].name);
+		*queues[i].wq = alloc_workqueue("%s", WQ_UNBOUND, 0, queues[i].name);
 		if (!*queues[i].wq)
 			goto err;
 	}
-	return 0;
+	umad_ib_deadlines = umad_deadline_pool_create("ib_umad_deadline");
+	if (umad_ib_deadlines)
+		return 0;
 
 err:
 	while (i--)
@@ -55,6 +55,7 @@ void umad_queues_exit(void)
 {
 	unsigned int i = ARRAY_SIZE(queues);
 
+	umad_deadline_pool_destroy(umad_ib_deadlines);
 	while (i--)
 		destroy_workqueue(*queues[i].wq);
 }

@@ -6,20 +6,14 @@
 #ifndef UMAD_QUEUES_H
 #define UMAD_QUEUES_H
 
+struct umad_deadline_pool;
 struct workqueue_struct;
 
 /*
- * Of deadlines at a time. Hundreds of works that compute would have each step of a message
- * wait for a slice of the processor of each: even in turns, as the scheduler prefers each
- * that has slept.
- */
-#define UMAD_DEADLINE_WORKS	2
-
-/*
  * Deadlines of files on InfiniBand: what runs here waits for no device. Ports of RoCE have
- * queues of their own, as some of their devices destroy an address handle by a command.
+ * pools of their own, as some of their devices destroy an address handle by a command.
  */
-extern struct workqueue_struct *umad_deadline_wq;
+extern struct umad_deadline_pool *umad_ib_deadlines;
 /* What is sent in its turn, and what is freed: what runs here waits for nobody. */
 extern struct workqueue_struct *umad_timer_wq;
 /* Reserves of files that are refilled, which may have to wait for reclaim. */

@@ -196,7 +196,7 @@ bool umad_request_answered(struct umad_agent *agent,
 			   const struct ib_user_mad_hdr *hdr);
 
 /* deadline.c */
-void umad_deadline_work(struct work_struct *work);
+extern const struct umad_deadlines_ops umad_file_deadlines_ops;
 
 /* answer.c */
 void umad_answer_goes_on(struct umad_request *req, u32 segs, ktime_t now);

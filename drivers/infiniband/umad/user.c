@@ -73,6 +73,8 @@ static struct umad_user *get_below(struct umad_port *port, struct umad_user *par
 	fresh->pid = get_pid(pid);
 	umad_resolver_init(&fresh->resolver);
 	umad_turn_init(&fresh->turn, parent ? &parent->turn : &port->pace.root);
+	umad_turn_init(&fresh->deadline_turn,
+		       parent ? &parent->deadline_turn : &port->deadline_turn);
 	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
 		umad_turn_init(&fresh->send_turn[class],
 			       parent ? &parent->send_turn[class] :

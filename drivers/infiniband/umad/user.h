@@ -16,6 +16,7 @@
 #include "retry.h"
 #include "rmpp/sched.h"
 #include "rmpp/window.h"
+#include "turns.h"
 
 /* Of them above a file: its process, and cgroups. */
 #define UMAD_USER_LEVELS	(1 + UMAD_CGROUP_LEVELS)
@@ -42,6 +43,7 @@ struct umad_resolver {
  * @pid: of the thread group that has opened them, a reference is held; else NULL
  * @refs: those below it, or files; protected by &umad_port.users_lock
  * @turn: those below it that have something to send again
+ * @deadline_turn: those below it whose deadlines have passed
  * @send_turn: those below it that have segments of messages to send, by class
  * @short_segs: of a process: segments of its short messages that are being sent
  * @held_requests: of a process: requests that exist and are not expired, and unread
@@ -62,6 +64,7 @@ struct umad_user {
 	struct pid *pid;
 	unsigned int refs;
 	struct umad_turn turn;
+	struct umad_turn deadline_turn;
 	struct umad_turn send_turn[UMAD_SCHED_CLASSES];
 	atomic_t short_segs;
 	atomic_t held_requests;

@@ -7,6 +7,7 @@
 #include <linux/string.h>
 #include "agent.h"
 #include "cdev.h"
+#include "deadlines.h"
 #include "device.h"
 #include "file.h"
 #include "port.h"
@@ -314,6 +315,8 @@ static struct umad_port *make_port(struct kunit *test)
 	port->users = RB_ROOT;
 	umad_pace_init(&port->pace);
 	umad_sched_init(&port->sched);
+	port->deadline_pool = env->port->deadline_pool;
+	umad_turn_init(&port->deadline_turn, &port->deadline_pool->root);
 	ratelimit_state_init(&port->refusals, DEFAULT_RATELIMIT_INTERVAL, 1);
 	return port;
 }

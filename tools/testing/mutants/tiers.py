@@ -41,6 +41,7 @@ PLANS = {
     "neigh.c": ["transfer"],
     "charge.c": ["transfer", "kunit", "race", "bounds"],
     "charge.h": ["transfer", "kunit", "bounds"],
+    "deadlines.c": ["kunit", "transfer", "life", "hwsim"],
     "deadline.c": ["transfer", "hwsim", "kunit", "bounds"],
     "device.c": ["abi", "hwsim", "life"],
     "file.c": ["transfer", "kunit", "life"],

@@ -46,6 +46,7 @@ has UMAD_HAVE_CONST_DEVNODE linux/device/class.h \
 has UMAD_HAVE_CONST_CLASS_ATTR linux/device/class.h \
 	'\(\*show\)\(const struct class \*.*const struct class_attribute'
 has UMAD_HAVE_HRTIMER_SETUP linux/hrtimer.h 'hrtimer_setup\('
+has UMAD_HAVE_TIMER_DELETE linux/timer.h 'timer_delete_sync\('
 lacks UMAD_LACKS_RB_FIND linux/rbtree.h '^rb_find_add\('
 lacks UMAD_LACKS_BITMAP_ARR64 linux/bitmap.h 'bitmap_from_arr64\('
 lacks UMAD_LACKS_MODIFY_BUF rdma/ib_mad.h \

@@ -8,6 +8,7 @@
 
 #include <linux/device.h>
 #include <linux/hrtimer.h>
+#include <linux/timer.h>
 #include <linux/types.h>
 #include <rdma/ib_mad.h>
 
@@ -57,6 +58,11 @@ hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
+#endif
+
+/* Remove when kernels before 6.2 are dropped. */
+#ifndef UMAD_HAVE_TIMER_DELETE
+#define timer_delete_sync(timer) del_timer_sync(timer)
 #endif
 
 /* Remove when kernels before 5.14 are dropped. */

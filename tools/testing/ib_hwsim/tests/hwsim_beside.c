@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What happens on some ports, and those on others meanwhile: timeouts of many ports at
- * once; addresses that take long on another device. For the instruction clock.
+ * What happens on some ports, and those on others meanwhile: timeouts of many ports, or of
+ * many files, at once; addresses that take long on another device. For the instruction clock.
  */
 #include "kselftest_harness.h"
 #include "hwsim_util.h"
@@ -16,9 +16,17 @@
 #define CROWD	50		/* the devices whose requests time out */
 #define DEVICES	2
 #define PORTS	8
-#define FILES	4		/* of each port */
-#define EACH	300		/* requests of each file */
-#define ALL	(DEVICES * PORTS * FILES)
+#define FILES_MAX	200
+
+/* Whose requests time out at one moment. */
+struct crowd {
+	int dev;		/* the first */
+	int ports, files;	/* of each port */
+	int processes;		/* for each port; 0: one for all */
+	int each;		/* requests of each file */
+	int endless;		/* and before those, ones whose timeout is infinite */
+	uint8_t mgmt_class;
+};
 
 /* As promised of a neighbour on the same port (promises.rst). */
 #define BOUND_US	20000
@@ -70,33 +78,82 @@ FIXTURE_TEARDOWN(beside)
 		EXPECT_EQ(0, hwsim_del(CROWD + i));
 }
 
-/* Requests of all the files that time out at one moment; says in how many ms. */
-static void time_out_together(int ready)
+static int write_one(int fd, const struct crowd *crowd, uint64_t tid, int timeout_ms)
 {
 	struct test_port peer = { .lid = 0x30 };
 	struct umad_msg msg;
-	int fd[ALL], i, left;
-	uint64_t due;
+
+	msg_init(&msg, &peer, 0, crowd->mgmt_class, METHOD_NOBODY, tid);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = timeout_ms;
+	return msg_write(fd, &msg) == MSG_LEN ? 0 : -1;
+}
+
+static int open_one(const struct crowd *crowd, int i)
+{
+	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
+	int port = i / crowd->files, fd;
+
+	fd = hwsim_open(crowd->dev + port / PORTS, port % PORTS + 1, O_RDWR);
+	if (fd < 0 || (crowd->mgmt_class == CLASS_RMPP ? rmpp_register(fd, &client) < 0 :
+		       umad_reg_client(fd)))
+		_exit(1);
+	return fd;
+}
+
+/* Requests of these files that time out at one moment; says in how many ms. */
+static void time_out_at(const struct crowd *crowd, uint64_t due, int first, int files, int ready)
+{
+	int fd[DEVICES * PORTS * FILES_MAX], i, left;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (i = 0; i < ALL; i++) {
-		fd[i] = hwsim_open(CROWD + i / FILES / PORTS, i / FILES % PORTS + 1, O_RDWR);
-		if (fd[i] < 0 || umad_reg_client(fd[i]))
+	for (i = 0; i < files; i++)
+		fd[i] = open_one(crowd, first + i);
+	for (i = 0; i < files * crowd->endless; i++)
+		if (write_one(fd[i % files], crowd, 1000000 + i / files, -1))
 			_exit(1);
-	}
-	due = now_ms() + 8000;
-	for (i = 0; i < ALL * EACH; i++) {
-		msg_init(&msg, &peer, 0, CLASS_VENDOR1, METHOD_NOBODY, i / ALL);
-		msg.hdr.grh_present = 0;
-		msg.hdr.timeout_ms = due - now_ms();
-		if (msg_write(fd[i % ALL], &msg) != MSG_LEN)
+	for (i = 0; i < files * crowd->each; i++)
+		if (write_one(fd[i % files], crowd, i / files, due - now_ms()))
 			_exit(1);
-	}
 	left = due - now_ms();
 	if (write(ready, &left, sizeof(left)) != sizeof(left))
 		_exit(1);
 	for (;;)
 		pause();
+}
+
+/* The processes that do that; ends with its parent, as they do with it. */
+static void time_out_together(const struct crowd *crowd, int ready)
+{
+	int all = crowd->ports * crowd->files, i;
+	int files = crowd->processes ? crowd->files / crowd->processes : all;
+	uint64_t due = now_ms() + 9000;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (i = 0; i < all; i += files)
+		if (!fork())
+			time_out_at(crowd, due, i, files, ready);
+	for (;;)
+		pause();
+}
+
+/* Begins that; in how many ms it will be. */
+static int crowd_begin(FIXTURE_DATA(beside) *self, const struct crowd *crowd)
+{
+	int processes = crowd->processes ? crowd->ports * crowd->processes : 1;
+	int ends[2], left = -1;
+
+	if (pipe(ends))
+		return -1;
+	self->pid = fork();
+	if (!self->pid)
+		time_out_together(crowd, ends[1]);
+	close(ends[1]);
+	while (processes--)
+		if (read(ends[0], &left, sizeof(left)) != sizeof(left))
+			left = -1;
+	close(ends[0]);
+	return left;
 }
 
 static int round_trip(FIXTURE_DATA(beside) *self, uint64_t tid)
@@ -130,15 +187,13 @@ static int message(FIXTURE_DATA(beside) *self, uint64_t tid)
 
 TEST_F_TIMEOUT(beside, timeouts_of_many_ports_at_once, 120)
 {
-	int ends[2], left, n;
+	const struct crowd crowd = {
+		.dev = CROWD, .ports = DEVICES * PORTS, .files = 4, .each = 300,
+		.mgmt_class = CLASS_VENDOR1,
+	};
+	int left = crowd_begin(self, &crowd), n;
 	uint64_t end;
 
-	ASSERT_EQ(0, pipe(ends));
-	self->pid = fork();
-	if (!self->pid)
-		time_out_together(ends[1]);
-	close(ends[1]);
-	ASSERT_EQ(sizeof(left), read(ends[0], &left, sizeof(left)));
 	ASSERT_LT(300, left);
 	sleep_ms(left - 200);
 	end = now_ms() + 2000;
@@ -151,6 +206,88 @@ TEST_F_TIMEOUT(beside, timeouts_of_many_ports_at_once, 120)
 	       (unsigned long long)self->longest, (unsigned long long)self->longest_rmpp);
 	EXPECT_GE(BOUND_US, self->longest);
 	EXPECT_GE(BOUND_US, self->longest_rmpp);
+}
+
+/* How late a timeout of 20 ms is, in us. */
+static int64_t late_by(int fd, uint64_t tid)
+{
+	const struct crowd one = { .mgmt_class = CLASS_VENDOR1 };
+	uint64_t start = now_us();
+	struct umad_msg got;
+
+	if (write_one(fd, &one, tid, 20) || msg_read(fd, &got, 30000) < 0 ||
+	    got.hdr.status != ETIMEDOUT)
+		return INT64_MAX;
+	return now_us() - start - 20000;
+}
+
+static void expect_on_time(struct __test_metadata *_metadata, FIXTURE_DATA(beside) *self,
+			   const struct crowd *crowd)
+{
+	int left = crowd_begin(self, crowd), n;
+	int64_t late, longest = 0;
+	uint64_t end;
+
+	ASSERT_LT(300, left);
+	sleep_ms(left - 200);
+	end = now_ms() + 3000;
+	for (n = 0; now_ms() < end; n++) {
+		late = late_by(self->fd, n);
+		if (late > longest)
+			longest = late;
+	}
+	TH_LOG("%d timeouts, the latest by %lld us", n, (long long)longest);
+	EXPECT_GE(BOUND_US, longest);
+}
+
+TEST_F_TIMEOUT(beside, timeouts_beside_those_of_many_files, 120)
+{
+	const struct crowd crowd = {
+		.dev = CROWD, .ports = 1, .files = FILES_MAX, .each = 100,
+		.mgmt_class = CLASS_VENDOR1,
+	};
+
+	expect_on_time(_metadata, self, &crowd);
+}
+
+TEST_F_TIMEOUT(beside, timeouts_beside_those_of_many_processes, 120)
+{
+	const struct crowd crowd = {
+		.dev = CROWD, .ports = 1, .files = FILES_MAX, .each = 100,
+		.processes = FILES_MAX, .mgmt_class = CLASS_VENDOR1,
+	};
+
+	expect_on_time(_metadata, self, &crowd);
+}
+
+TEST_F_TIMEOUT(beside, timeouts_beside_those_of_another_process, 120)
+{
+	const struct crowd crowd = {
+		.ports = 1, .files = FILES_MAX, .each = 100, .mgmt_class = CLASS_VENDOR1,
+	};
+
+	expect_on_time(_metadata, self, &crowd);
+}
+
+TEST_F_TIMEOUT(beside, timeouts_beside_those_of_many_ports, 120)
+{
+	const struct crowd crowd = {
+		.dev = CROWD, .ports = DEVICES * PORTS, .files = 4, .each = 300,
+		.mgmt_class = CLASS_VENDOR1,
+	};
+
+	expect_on_time(_metadata, self, &crowd);
+}
+
+/* Each of them is searched for behind those whose timeout is infinite. */
+TEST_F_TIMEOUT(beside, timeouts_beside_those_that_take_long, 120)
+{
+	const struct crowd crowd = {
+		.dev = CROWD, .ports = 1, .files = 4, .each = 500, .endless = 5000,
+		.mgmt_class = CLASS_RMPP,
+	};
+
+	expect_on_time(_metadata, self, &crowd);
 }
 
 #define SLOW		48	/* its addresses take long */

@@ -90,7 +90,7 @@ static int answer(FIXTURE_DATA(cases) *self, uint32_t tid)
 TEST_F_TIMEOUT(cases, turn_is_not_put_off_to_a_far_deadline, 60)
 {
 	ASSERT_EQ(MSG_LEN, send_request(self, 1, 3600 * 1000, 3));
-	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_deadline_work entry", "ms=500"));
+	ASSERT_EQ(0, stop_arm(0, "ib_umad:deadline_turn entry", "ms=500"));
 	ASSERT_EQ(0, stop_arm(1, "ib_umad:deadline_run entry", "ms=5000"));
 	ASSERT_EQ(MSG_LEN, send_request(self, 2, 200, 3));
 	ASSERT_EQ(MSG_LEN, send_request(self, 3, 200, 3));

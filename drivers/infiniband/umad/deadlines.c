@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* When a file may deal with its deadlines; see deadlines.h. */
+#include "deadlines.h"
+
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/sched.h>
+#include <linux/sched/stat.h>
+#include <linux/slab.h>
+#include "umad_compat.h"
+#include "umad_export.h"
+
+/*
+ * The deadlines of a jiffy come at once. After so many, others have the processor if they
+ * wait for it: for a kernel thread that has just woken up they are not preferred. But who
+ * computes may keep it for some ms each time: what is late already waits more seldom.
+ */
+#define OTHERS_AFTER		2
+#define OTHERS_AFTER_LATE	16
+#define OTHERS_US		10
+
+static void let_others_run(struct umad_deadline_thread *thread, bool late)
+{
+	if (thread->entered < (late ? OTHERS_AFTER_LATE : OTHERS_AFTER))
+		return;
+	thread->entered = 0;
+	if (!single_task_running())
+		usleep_range(OTHERS_US, 2 * OTHERS_US);
+	else
+		cond_resched();
+}
+
+/* Somebody waits. All may be busy. */
+static void one_thread_more(struct umad_deadline_pool *pool)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&pool->lock);
+	for (i = 0; i < UMAD_DEADLINE_THREADS; i++) {
+		if (pool->thread[i].busy)
+			continue;
+		pool->thread[i].busy = true;
+		queue_work(pool->wq, &pool->thread[i].work);
+		return;
+	}
+}
+
+/* Whose turn it is; NULL: nobody waits, and the thread ends. */
+static struct umad_deadlines *begin_turn(struct umad_deadline_thread *thread)
+{
+	struct umad_deadline_pool *pool = thread->pool;
+	struct umad_deadlines *deadlines = NULL;
+
+	spin_lock_bh(&pool->lock);
+	thread->busy = umad_turn_is_awaited(&pool->root);
+	if (thread->busy) {
+		deadlines = container_of(umad_turn_take(&pool->root), struct umad_deadlines,
+					 turn);
+		deadlines->running = true;
+		deadlines->again = false;
+	}
+	spin_unlock_bh(&pool->lock);
+	return deadlines;
+}
+
+static void end_turn(struct umad_deadlines *deadlines, bool more)
+{
+	struct umad_deadline_pool *pool = deadlines->pool;
+
+	spin_lock_bh(&pool->lock);
+	deadlines->running = false;
+	if (deadlines->ended)
+		complete(deadlines->ended);
+	else if (more || deadlines->again)
+		umad_turn_wait(&deadlines->turn);
+	spin_unlock_bh(&pool->lock);
+}
+
+static void give_turns(struct work_struct *work)
+{
+	struct umad_deadline_thread *thread =
+		container_of(work, struct umad_deadline_thread, work);
+	struct umad_deadlines *deadlines;
+	unsigned int entered;
+	bool more, late;
+
+	while ((deadlines = begin_turn(thread))) {
+		more = deadlines->ops->turn(deadlines, &entered, &late);
+		end_turn(deadlines, more);
+		thread->entered += entered;
+		let_others_run(thread, late);
+	}
+}
+
+static void timer_has_expired(struct timer_list *timer)
+{
+	struct umad_deadlines *deadlines = container_of(timer, struct umad_deadlines, timer);
+	struct umad_deadline_pool *pool = deadlines->pool;
+
+	spin_lock(&pool->lock);
+	if (deadlines->running) {
+		deadlines->again = true;
+	} else if (!deadlines->ended) {
+		umad_turn_wait(&deadlines->turn);
+		one_thread_more(pool);
+	}
+	spin_unlock(&pool->lock);
+}
+
+/**
+ * umad_deadline_pool_create() - make threads for the deadlines of some files
+ * @name: of their workqueue
+ *
+ * Context: process; may sleep.
+ * Return: the pool, or NULL without memory.
+ */
+struct umad_deadline_pool *umad_deadline_pool_create(const char *name)
+{
+	struct umad_deadline_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
+	unsigned int i;
+
+	if (!pool)
+		return NULL;
+	/* Not WQ_HIGHPRI: a process decides how much there is to be done. */
+	pool->wq = alloc_workqueue("%s", WQ_UNBOUND, UMAD_DEADLINE_THREADS, name);
+	if (!pool->wq) {
+		kfree(pool);
+		return NULL;
+	}
+	spin_lock_init(&pool->lock);
+	umad_turn_init(&pool->root, NULL);
+	for (i = 0; i < UMAD_DEADLINE_THREADS; i++) {
+		pool->thread[i].pool = pool;
+		INIT_WORK(&pool->thread[i].work, give_turns);
+	}
+	return pool;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_deadline_pool_create);
+
+/**
+ * umad_deadline_pool_destroy() - the threads end
+ * @pool: of whose files none is left; consumed; may be NULL
+ *
+ * Context: process, but none of the threads; sleeps.
+ */
+void umad_deadline_pool_destroy(struct umad_deadline_pool *pool)
+{
+	if (!pool)
+		return;
+	destroy_workqueue(pool->wq);
+	WARN_ON_ONCE(umad_turn_is_awaited(&pool->root));
+	kfree(pool);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_deadline_pool_destroy);
+
+/**
+ * umad_deadlines_init() - there are none yet
+ * @deadlines: of a new file
+ * @pool: whose threads deal with them, kept by the caller
+ * @process: that has opened the file
+ * @ops: whose they are
+ *
+ * Context: any.
+ */
+void umad_deadlines_init(struct umad_deadlines *deadlines, struct umad_deadline_pool *pool,
+			 struct umad_turn *process, const struct umad_deadlines_ops *ops)
+{
+	deadlines->pool = pool;
+	deadlines->ops = ops;
+	timer_setup(&deadlines->timer, timer_has_expired, 0);
+	umad_turn_init(&deadlines->turn, process);
+	deadlines->running = false;
+	deadlines->again = false;
+	deadlines->ended = NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_deadlines_init);
+
+/**
+ * umad_deadlines_set() - there is a first deadline, in place of an earlier one
+ * @deadlines: of the file; the caller sees to it that another call does not overtake
+ * @ns: until then, may have passed
+ *
+ * Rounded up to jiffies: before the deadline there would be nothing to do.
+ * Context: any.
+ */
+void umad_deadlines_set(struct umad_deadlines *deadlines, s64 ns)
+{
+	mod_timer(&deadlines->timer, jiffies + nsecs_to_jiffies(max_t(s64, ns, 0)) + 1);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_deadlines_set);
+
+/**
+ * umad_deadlines_destroy() - there will be none any more
+ * @deadlines: of a file that sets no new ones, but perhaps in its turn
+ *
+ * Context: process; sleeps until the turn has ended, if the file has one.
+ */
+void umad_deadlines_destroy(struct umad_deadlines *deadlines)
+{
+	struct umad_deadline_pool *pool = deadlines->pool;
+	DECLARE_COMPLETION_ONSTACK(ended);
+	bool running;
+
+	spin_lock_bh(&pool->lock);
+	deadlines->ended = &ended;
+	umad_turn_leave(&deadlines->turn);
+	running = deadlines->running;
+	spin_unlock_bh(&pool->lock);
+	if (running)
+		wait_for_completion(&ended);
+	timer_delete_sync(&deadlines->timer);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_deadlines_destroy);

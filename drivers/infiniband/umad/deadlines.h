@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * When files deal with their deadlines. Few threads do it for all files of a pool: hundreds
+ * that compute would have each step of a message wait for a slice of the processor of each,
+ * as the scheduler prefers each that has slept. In the threads the files take turns
+ * (turns.h), below their processes and ports, or who has many deadlines at once, or such
+ * as take long, would delay those of others by all of them.
+ */
+#ifndef UMAD_DEADLINES_H
+#define UMAD_DEADLINES_H
+
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+#include "turns.h"
+
+struct completion;
+struct umad_deadline_pool;
+struct umad_deadlines;
+
+#define UMAD_DEADLINE_THREADS	2
+
+/**
+ * struct umad_deadline_thread - gives turns, as long as somebody waits for one
+ * @pool: whose
+ * @work: it
+ * @busy: it is queued or runs; protected by &umad_deadline_pool.lock
+ * @entered: timers of the last turns, since others had the processor; its own
+ */
+struct umad_deadline_thread {
+	struct umad_deadline_pool *pool;
+	struct work_struct work;
+	bool busy;
+	unsigned int entered;
+};
+
+/**
+ * struct umad_deadline_pool - files that share threads
+ * @wq: for the threads only
+ * @lock: protects the rest; taken by timers, and inside &umad_file.lock
+ * @root: who waits for a turn
+ * @thread: those who give them
+ */
+struct umad_deadline_pool {
+	struct workqueue_struct *wq;
+	spinlock_t lock; /* protects the rest */
+	struct umad_turn root;
+	struct umad_deadline_thread thread[UMAD_DEADLINE_THREADS];
+};
+
+/**
+ * struct umad_deadlines_ops - whose they are
+ * @turn: deal with a few that have passed; says how many timers that were, and whether the
+ *	first of them was @late. True: there are more. Sleeps.
+ */
+struct umad_deadlines_ops {
+	bool (*turn)(struct umad_deadlines *deadlines, unsigned int *entered, bool *late);
+};
+
+/**
+ * struct umad_deadlines - of a file: what its turns are for
+ * @pool: constant
+ * @ops: constant
+ * @timer: the first of them
+ * @turn: among the files of its process
+ * @running: it has its turn; protected by &umad_deadline_pool.lock, as those below
+ * @again: the timer has expired meanwhile
+ * @ended: there will be no more turns; completed after the last
+ */
+struct umad_deadlines {
+	struct umad_deadline_pool *pool;
+	const struct umad_deadlines_ops *ops;
+	struct timer_list timer;
+	struct umad_turn turn;
+	bool running;
+	bool again;
+	struct completion *ended;
+};
+
+struct umad_deadline_pool *umad_deadline_pool_create(const char *name);
+void umad_deadline_pool_destroy(struct umad_deadline_pool *pool);
+void umad_deadlines_init(struct umad_deadlines *deadlines, struct umad_deadline_pool *pool,
+			 struct umad_turn *process, const struct umad_deadlines_ops *ops);
+void umad_deadlines_set(struct umad_deadlines *deadlines, s64 ns);
+void umad_deadlines_destroy(struct umad_deadlines *deadlines);
+
+#endif /* UMAD_DEADLINES_H */
