@@ -16,7 +16,7 @@
 #define CROWD	50		/* the devices whose requests time out */
 #define DEVICES	2
 #define PORTS	8
-#define FILES_MAX	200
+#define FILES_MAX	1000
 
 /* Whose requests time out at one moment. */
 struct crowd {
@@ -45,9 +45,11 @@ FIXTURE_SETUP(beside)
 	const struct rmpp_agent server = {
 		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
 	};
+	const struct rlimit limit = { 4096, 4096 };
 	char options[64];
 	int i;
 
+	setrlimit(RLIMIT_NOFILE, &limit);
 	for (i = 0; i < DEVICES; i++) {
 		snprintf(options, sizeof(options), "ports=%d lid=%d", PORTS, 0x400 + i * 8);
 		ASSERT_EQ(0, hwsim_new(CROWD + i, options));
@@ -243,7 +245,7 @@ static void expect_on_time(struct __test_metadata *_metadata, FIXTURE_DATA(besid
 TEST_F_TIMEOUT(beside, timeouts_beside_those_of_many_files, 120)
 {
 	const struct crowd crowd = {
-		.dev = CROWD, .ports = 1, .files = FILES_MAX, .each = 100,
+		.dev = CROWD, .ports = 1, .files = 200, .each = 100,
 		.mgmt_class = CLASS_VENDOR1,
 	};
 
@@ -253,8 +255,8 @@ TEST_F_TIMEOUT(beside, timeouts_beside_those_of_many_files, 120)
 TEST_F_TIMEOUT(beside, timeouts_beside_those_of_many_processes, 120)
 {
 	const struct crowd crowd = {
-		.dev = CROWD, .ports = 1, .files = FILES_MAX, .each = 100,
-		.processes = FILES_MAX, .mgmt_class = CLASS_VENDOR1,
+		.dev = CROWD, .ports = 1, .files = 200, .each = 100,
+		.processes = 200, .mgmt_class = CLASS_VENDOR1,
 	};
 
 	expect_on_time(_metadata, self, &crowd);
@@ -263,7 +265,7 @@ TEST_F_TIMEOUT(beside, timeouts_beside_those_of_many_processes, 120)
 TEST_F_TIMEOUT(beside, timeouts_beside_those_of_another_process, 120)
 {
 	const struct crowd crowd = {
-		.ports = 1, .files = FILES_MAX, .each = 100, .mgmt_class = CLASS_VENDOR1,
+		.ports = 1, .files = FILES_MAX, .each = 20, .mgmt_class = CLASS_VENDOR1,
 	};
 
 	expect_on_time(_metadata, self, &crowd);
