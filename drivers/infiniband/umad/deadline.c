@@ -8,13 +8,15 @@
 
 /* Timers entered in one go with the file's lock held. */
 #define BATCH		16
-/* So many at least are a turn, if there are as many. */
+/* So many at least are a turn, if there are as many; and it ends after so long. */
 #define TURN		2
+#define TURN_NS		(200 * NSEC_PER_USEC)
 /*
  * Requests of an agent that listen for a late response: ib_core keeps them.
  * They are taken back in the order in which they were posted, because ib_core
  * searches its list in that order. After DROP_MAX there is a pause, because it
- * finds those taken back first until its own work has freed them.
+ * finds those taken back first until its own work has freed them. Before the others
+ * are, no more become such: max_sends does not count them.
  */
 #define EXPIRED_MAX	8
 #define DROP_MAX	256
@@ -61,14 +63,13 @@ static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n
 }
 
 /* As many as fit a turn; true: there are more. */
-static bool run_due(struct umad_file *file, unsigned int *entered, bool *late)
+static bool run_due(struct umad_file *file, bool *late)
 {
 	struct due due[BATCH];
-	unsigned int n, i;
+	unsigned int total = 0, n, i;
 	bool more;
 	s64 ns;
 
-	*entered = 0;
 	do {
 		more = enter_batch(file, due, &n, &ns);
 		for (i = 0; i < n; i++) {
@@ -76,9 +77,9 @@ static bool run_due(struct umad_file *file, unsigned int *entered, bool *late)
 			umad_agent_leave(due[i].agent);
 		}
 		/* Those of agents that go away are not among them. */
-		*entered += n ?: BATCH;
+		total += n ?: BATCH;
 		*late = ns >= LATE;
-	} while (more && *entered < TURN);
+	} while (more && total < TURN);
 	return more;
 }
 
@@ -117,19 +118,18 @@ static bool drop_expired(struct umad_file *file)
 	return agent;
 }
 
-/* A few of them; true: there may be more. */
-static bool drop_some(struct umad_file *file, unsigned int *entered)
+/* All of them, if that takes no longer than a turn; true: there may be more. */
+static bool drop_some(struct umad_file *file, ktime_t start)
 {
-	unsigned int i;
+	unsigned int n = 0;
 
-	for (i = 0; i < TURN; i++) {
+	do {
 		if (!drop_expired(file)) {
 			file->dropped = 0;
 			return false;
 		}
-		++*entered;
 		file->dropped++;
-	}
+	} while (++n < TURN || ktime_sub(ktime_get(), start) < TURN_NS);
 	return true;
 }
 
@@ -152,13 +152,17 @@ static bool go_on(struct umad_file *file, bool more)
 	return more;
 }
 
-static bool deadline_turn(struct umad_deadlines *deadlines, unsigned int *entered, bool *late)
+static bool deadline_turn(struct umad_deadlines *deadlines, bool *late)
 {
 	struct umad_file *file = container_of(deadlines, struct umad_file, deadlines);
-	bool due = run_due(file, entered, late);
-	bool crowded = drop_some(file, entered);
+	ktime_t start = ktime_get();
+	bool more = true;
 
-	return go_on(file, due || crowded);
+	if (!file->crowded)
+		more = run_due(file, &file->late);
+	*late = file->late;
+	file->crowded = drop_some(file, start);
+	return go_on(file, more || file->crowded);
 }
 
 const struct umad_deadlines_ops umad_file_deadlines_ops = {

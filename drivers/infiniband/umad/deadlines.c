@@ -4,6 +4,7 @@
 
 #include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 #include <linux/sched/stat.h>
@@ -12,23 +13,26 @@
 #include "umad_export.h"
 
 /*
- * The deadlines of a jiffy come at once. After so many, others have the processor if they
+ * The deadlines of a jiffy come at once. After so long, others have the processor if they
  * wait for it: for a kernel thread that has just woken up they are not preferred. But who
  * computes may keep it for some ms each time: what is late already waits more seldom.
  */
-#define OTHERS_AFTER		2
-#define OTHERS_AFTER_LATE	16
+#define OTHERS_AFTER		(30 * NSEC_PER_USEC)
+#define OTHERS_AFTER_LATE	(500 * NSEC_PER_USEC)
 #define OTHERS_US		10
 
 static void let_others_run(struct umad_deadline_thread *thread, bool late)
 {
-	if (thread->entered < (late ? OTHERS_AFTER_LATE : OTHERS_AFTER))
+	s64 ns = ktime_to_ns(ktime_sub(ktime_get(), thread->since));
+
+	if (ns < (late ? OTHERS_AFTER_LATE : OTHERS_AFTER))
 		return;
-	thread->entered = 0;
-	if (!single_task_running())
+	/* Without high resolution that would be a jiffy each time. */
+	if (!single_task_running() && hrtimer_resolution < NSEC_PER_MSEC)
 		usleep_range(OTHERS_US, 2 * OTHERS_US);
 	else
 		cond_resched();
+	thread->since = ktime_get();
 }
 
 /* Somebody waits. All may be busy. */
@@ -82,13 +86,12 @@ static void give_turns(struct work_struct *work)
 	struct umad_deadline_thread *thread =
 		container_of(work, struct umad_deadline_thread, work);
 	struct umad_deadlines *deadlines;
-	unsigned int entered;
 	bool more, late;
 
+	thread->since = ktime_get();
 	while ((deadlines = begin_turn(thread))) {
-		more = deadlines->ops->turn(deadlines, &entered, &late);
+		more = deadlines->ops->turn(deadlines, &late);
 		end_turn(deadlines, more);
-		thread->entered += entered;
 		let_others_run(thread, late);
 	}
 }
@@ -186,7 +189,10 @@ EXPORT_SYMBOL_IF_KUNIT(umad_deadlines_init);
  */
 void umad_deadlines_set(struct umad_deadlines *deadlines, s64 ns)
 {
-	mod_timer(&deadlines->timer, jiffies + nsecs_to_jiffies(max_t(s64, ns, 0)) + 1);
+	unsigned long n = nsecs_to_jiffies(max_t(s64, ns, 0)) + 1;
+
+	/* On 32 bits, what is farther would seem to have passed. */
+	mod_timer(&deadlines->timer, jiffies + min(n, MAX_JIFFY_OFFSET));
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_deadlines_set);
 

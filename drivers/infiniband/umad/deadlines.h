@@ -9,6 +9,7 @@
 #ifndef UMAD_DEADLINES_H
 #define UMAD_DEADLINES_H
 
+#include <linux/ktime.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/types.h>
@@ -26,13 +27,13 @@ struct umad_deadlines;
  * @pool: whose
  * @work: it
  * @busy: it is queued or runs; protected by &umad_deadline_pool.lock
- * @entered: timers of the last turns, since others had the processor; its own
+ * @since: when others had the processor last; its own
  */
 struct umad_deadline_thread {
 	struct umad_deadline_pool *pool;
 	struct work_struct work;
 	bool busy;
-	unsigned int entered;
+	ktime_t since;
 };
 
 /**
@@ -51,11 +52,11 @@ struct umad_deadline_pool {
 
 /**
  * struct umad_deadlines_ops - whose they are
- * @turn: deal with a few that have passed; says how many timers that were, and whether the
- *	first of them was @late. True: there are more. Sleeps.
+ * @turn: deal with a few that have passed; says whether they were @late. True: there are
+ *	more. Sleeps.
  */
 struct umad_deadlines_ops {
-	bool (*turn)(struct umad_deadlines *deadlines, unsigned int *entered, bool *late);
+	bool (*turn)(struct umad_deadlines *deadlines, bool *late);
 };
 
 /**

@@ -32,7 +32,7 @@ void umad_file_arm(struct umad_file *file)
  * @stat: what it counts as
  *
  * It is counted first: whoever has read it finds it counted.
- * Context: process, &umad_file.lock held; does not sleep.
+ * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
  * Return: false when nobody will read from @file any more.
  */
 bool umad_file_queue(struct umad_file *file, struct umad_rx_entry *entry,

@@ -52,7 +52,10 @@ struct umad_port;
  * @timers: all deadlines, of requests and of messages
  * @deadlines: the turns that begin at the first of them
  * @armed: when that is, or KTIME_MAX
- * @dropped: expired requests in the last turns, without a pause; belongs to the turn
+ * @dropped: expired requests in the last turns, without a pause; belongs to the turn, as
+ *	the next two
+ * @crowded: more of them are left
+ * @late: what had passed in the last turn was late
  * @txns: outstanding requests
  * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
  * @retry_queue: what waits for its turn to be sent again
@@ -78,6 +81,8 @@ struct umad_file {
 	struct umad_deadlines deadlines;
 	ktime_t armed;
 	unsigned int dropped;
+	bool crowded;
+	bool late;
 	struct umad_txn_table txns;
 	struct list_head done;
 	struct umad_retry_queue retry_queue;

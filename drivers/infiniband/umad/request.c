@@ -424,7 +424,8 @@ void umad_request_free_mad(struct umad_request *req, struct ib_mad_send_buf *buf
  * @file: whose lock is held
  *
  * The table's references to what has become DONE under it are dropped here: this may
- * be the last one of an address handle, whose end may sleep.
+ * be the last one of an address handle, whose end may sleep. And who waits for what has
+ * been queued is woken.
  * Context: process; may sleep; hold no other lock; with active references to all agents that
  * were stepped, or in a handler of ib_core.
  */
@@ -435,6 +436,7 @@ void umad_request_unlock(struct umad_file *file) __releases(&file->lock)
 
 	list_splice_init(&file->done, &done);
 	spin_unlock(&file->lock);
+	umad_rxq_wake(&file->rxq);
 	list_for_each_entry_safe(req, next, &done, agent_node) {
 		/* It has ended in the backlog, where it is not any more: nobody else takes it. */
 		if (req->backlog_buf)

@@ -226,11 +226,22 @@ void umad_request_answer_lost(struct ib_mad_send_buf *buf,
 }
 
 /*
+ * Do responses to the two come to different addresses of ours? With a GRH ib_core compares
+ * the GID, else the bits of the LID (rcv_has_same_gid()).
+ */
+static bool from_others(const struct umad_addr *a, const struct umad_addr *b)
+{
+	if (a->grh != b->grh)
+		return true;
+	return a->grh ? a->gid_index != b->gid_index : a->path_bits != b->path_bits;
+}
+
+/*
  * Who waits for a response that ib_core has matched with @matched, which has ended, or with
  * nothing of ours. Another request may have the TID, to another node: it goes on if @matched's
- * node has sent this. ib_core may take the response of the other for one to @matched. Where
- * both have a GRH, or both none, ib_core would not tell them apart without @matched either, and
- * the other LID may be one more of the same node.
+ * node has sent this. ib_core may take the response of the other for one to @matched. If
+ * both were asked from the same address of ours, ib_core would not tell them apart without
+ * @matched either, and the other LID may be one more of the same node.
  */
 static struct umad_request *other_request(struct umad_agent *agent,
 					  const struct umad_request *matched,
@@ -244,7 +255,7 @@ static struct umad_request *other_request(struct umad_agent *agent,
 	if (!txn)
 		return NULL;
 	umad_addr_from_hdr(&from, hdr);
-	if (matched && from.grh != txn->dest.grh &&
+	if (matched && from_others(&matched->txn.dest, &txn->dest) &&
 	    umad_addr_is_near(&matched->txn.dest, &from) &&
 	    !umad_addr_is_near(&txn->dest, &from))
 		return NULL;

@@ -21,6 +21,7 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 	q->charged = 0;
 	q->queued = 0;
 	q->shutdown = false;
+	atomic_set(&q->to_wake, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
 
@@ -88,10 +89,12 @@ bool umad_rxq_has_room(struct umad_rxq *q)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_has_room);
 
 /**
- * umad_rxq_push() - queue an entry and wake who waits for one
+ * umad_rxq_push() - queue an entry
  * @q: the queue
  * @entry: consumed on success
  *
+ * Who waits for one is woken by umad_rxq_wake(): whoever waits for the file is looked at
+ * for that, a process may wait 200,000 times, and the caller holds the file's lock.
  * Context: process; does not sleep.
  * Return: false when the queue is shut down, the caller keeps @entry.
  */
@@ -104,13 +107,28 @@ bool umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry)
 	if (alive) {
 		list_add_tail(&entry->node, &q->list);
 		q->queued++;
+		atomic_inc(&q->to_wake);
 	}
 	spin_unlock(&q->lock);
-	if (alive)
-		wake_up_interruptible_poll(&q->wait, EPOLLIN | EPOLLRDNORM);
 	return alive;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_push);
+
+/**
+ * umad_rxq_wake() - wake who waits for what has been queued
+ * @q: the queue
+ *
+ * All pollers once, and as many readers as there are new entries.
+ * Context: process; does not sleep; hold no lock.
+ */
+void umad_rxq_wake(struct umad_rxq *q)
+{
+	int n = atomic_read(&q->to_wake) ? atomic_xchg(&q->to_wake, 0) : 0;
+
+	if (n)
+		__wake_up(&q->wait, TASK_INTERRUPTIBLE, n, poll_to_key(EPOLLIN | EPOLLRDNORM));
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_wake);
 
 /**
  * umad_rxq_pop() - take the oldest entry out

@@ -70,6 +70,7 @@ struct umad_rx_entry {
  * @charged: bytes charged now: queued, and being copied out by a reader
  * @queued: entries in @list
  * @shutdown: no entry goes in or out any more
+ * @to_wake: entries that nobody has been woken for; atomic, as umad_rxq_wake() has no lock
  */
 struct umad_rxq {
 	spinlock_t lock; /* protects all below */
@@ -79,6 +80,7 @@ struct umad_rxq {
 	size_t charged;
 	unsigned int queued;
 	bool shutdown;
+	atomic_t to_wake;
 };
 
 void umad_rxq_init(struct umad_rxq *q, size_t budget);
@@ -88,6 +90,7 @@ void umad_rxq_charge_always(struct umad_rxq *q, struct umad_rx_entry *entry,
 			    size_t bytes);
 bool umad_rxq_has_room(struct umad_rxq *q);
 bool __must_check umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry);
+void umad_rxq_wake(struct umad_rxq *q);
 struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q);
 void umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry);
 void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry);

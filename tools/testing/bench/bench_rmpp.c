@@ -15,6 +15,7 @@
  */
 #include "umad_util.h"
 
+#include "bench_memory.h"
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -415,49 +416,6 @@ static int bench_stall(void)
 	return receive();
 }
 
-/* Bytes that are free, in the lists of each CPU too, and in the slabs. */
-struct memory {
-	long free, slab;
-};
-
-static void read_memory(struct memory *m)
-{
-	FILE *meminfo = fopen("/proc/meminfo", "r");
-	FILE *zoneinfo = fopen("/proc/zoneinfo", "r");
-	char line[256];
-	long n;
-
-	check(meminfo && zoneinfo, "meminfo, zoneinfo");
-	memset(m, 0, sizeof(*m));
-	while (fgets(line, sizeof(line), meminfo)) {
-		if (sscanf(line, "MemFree: %ld", &n) == 1)
-			m->free += n << 10;
-		else if (sscanf(line, "Slab: %ld", &n) == 1)
-			m->slab = n << 10;
-	}
-	while (fgets(line, sizeof(line), zoneinfo))
-		if (sscanf(line, " count: %ld", &n) == 1)
-			m->free += n * sysconf(_SC_PAGESIZE);
-	fclose(meminfo);
-	fclose(zoneinfo);
-}
-
-/* Until two seconds have changed next to nothing. */
-static void settled_memory(struct memory *m)
-{
-	uint64_t end = now_ms() + bench.limit_s * 1000ull;
-	struct memory last;
-	int same = 0;
-
-	read_memory(m);
-	while (same < 4 && now_ms() < end) {
-		last = *m;
-		sleep_ms(500);
-		read_memory(m);
-		same = labs(last.free - m->free) < 64 << 10 ? same + 1 : 0;
-	}
-}
-
 static void print_memory(const char *what, const struct memory *before,
 			 const struct memory *after, size_t bytes)
 {
@@ -475,17 +433,17 @@ static void bench_unread(void)
 	bench.rx_fd = open_receiver();
 	for (i = 0; i < bench.count; i++)
 		prepare(i, RETRIES);
-	settled_memory(&before);
+	memory_settle(&before, bench.limit_s);
 	for (i = 0; i < bench.count; i++) {
 		bench.tx_fd[i] = open_sender();
 		start(i);
-		settled_memory(&after);
+		memory_settle(&after, bench.limit_s);
 		close(bench.tx_fd[i]);
 	}
-	settled_memory(&after);
+	memory_settle(&after, bench.limit_s);
 	print_memory("received", &before, &after, bench.size * bench.count);
 	got = receive_all(bench.count);
-	settled_memory(&after);
+	memory_settle(&after, bench.limit_s);
 	print_memory("after-read", &before, &after, bench.size * bench.count);
 	check(got == bench.count, "not all messages came");
 	for (i = 0; i < bench.count; i++)
@@ -503,14 +461,14 @@ static void bench_sending(void)
 		bench.tx_fd[i] = open_sender();
 		prepare(i, 30);
 	}
-	settled_memory(&before);
+	memory_settle(&before, bench.limit_s);
 	for (i = 0; i < bench.count; i++)
 		start(i);
-	settled_memory(&after);
+	memory_settle(&after, bench.limit_s);
 	print_memory("sending", &before, &after, bench.size * bench.count);
 	for (i = 0; i < bench.count; i++)
 		close(bench.tx_fd[i]);
-	settled_memory(&after);
+	memory_settle(&after, bench.limit_s);
 	print_memory("after-close", &before, &after,
 		     bench.size * bench.count);
 }
@@ -520,7 +478,7 @@ static int bench_memory(void)
 	/* Whatever is allocated once, and kept. */
 	struct memory m;
 
-	settled_memory(&m);
+	memory_settle(&m, bench.limit_s);
 	bench_sending();
 	bench_unread();
 	return 0;

@@ -97,6 +97,7 @@ static void push(struct model *m, struct record *record)
 	u32 woken = fuzz_wakes;
 
 	MUST(umad_rxq_push(&m->q, &record->msg) == !m->dead);
+	umad_rxq_wake(&m->q);
 	MUST(m->dead || fuzz_wakes > woken);
 	if (m->dead)
 		return;

@@ -37,11 +37,10 @@ struct deadlines_env {
 	atomic_t turns;
 };
 
-static bool take_turn(struct umad_deadlines *deadlines, unsigned int *entered, bool *late)
+static bool take_turn(struct umad_deadlines *deadlines, bool *late)
 {
 	struct test_file *file = container_of(deadlines, struct test_file, deadlines);
 
-	*entered = 1;
 	*late = false;
 	complete(&file->begun);
 	if (file->held)

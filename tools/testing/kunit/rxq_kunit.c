@@ -71,9 +71,10 @@ static void rxq_env_exit(struct kunit *test)
 static bool push(struct rxq_env *env, unsigned int i, size_t bytes)
 {
 	struct umad_rx_entry *msg = &env->records[i].msg;
+	bool queued = umad_rxq_charge(&env->q, msg, bytes) && umad_rxq_push(&env->q, msg);
 
-	return umad_rxq_charge(&env->q, msg, bytes) &&
-	       umad_rxq_push(&env->q, msg);
+	umad_rxq_wake(&env->q);
+	return queued;
 }
 
 static unsigned int released(struct rxq_env *env)
@@ -252,6 +253,14 @@ static void sleep_on_queue(void *arg)
 	env->ready = umad_rxq_is_ready(&env->q);
 }
 
+static void sleep_exclusively(void *arg)
+{
+	struct rxq_env *env = arg;
+
+	wait_event_interruptible_exclusive(env->q.wait, umad_rxq_is_ready(&env->q) ||
+					   kthread_should_stop());
+}
+
 /* A thread that sleeps on the queue, and does so when this returns. */
 static void start_sleeper(struct kunit *test)
 {
@@ -278,6 +287,26 @@ static void rxq_push_wakes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, push(env, 0, 1));
 	KUNIT_EXPECT_TRUE(test, thread_is_done(&env->sleeper, THREAD_SOON));
 	KUNIT_EXPECT_TRUE(test, env->ready);
+}
+
+/* Several are queued before anybody is woken: as many readers are then. */
+static void rxq_wakes_for_each(struct kunit *test)
+{
+	struct rxq_env *env = test->priv;
+	struct thread first = {}, second = {};
+
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep_exclusively, env));
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep_exclusively, env));
+	msleep(50);
+	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[0].msg));
+	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[1].msg));
+	KUNIT_EXPECT_FALSE(test, thread_is_done(&second, 2));
+	umad_rxq_wake(&env->q);
+	KUNIT_EXPECT_TRUE(test, thread_is_done(&first, THREAD_SOON));
+	KUNIT_EXPECT_TRUE(test, thread_is_done(&second, THREAD_SOON));
+	thread_stop(&first);
+	thread_stop(&second);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&env->q.to_wake));
 }
 
 static void rxq_put_back_wakes(struct kunit *test)
@@ -373,6 +402,7 @@ static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE(rxq_charge_always),
 	KUNIT_CASE(rxq_order),
 	KUNIT_CASE(rxq_push_wakes),
+	KUNIT_CASE(rxq_wakes_for_each),
 	KUNIT_CASE(rxq_put_back_wakes),
 	KUNIT_CASE(rxq_kill_wakes),
 	KUNIT_CASE(rxq_no_needless_wake),

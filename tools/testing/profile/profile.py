@@ -26,6 +26,10 @@ import plan as plans                                    # noqa: E402
 import run                                              # noqa: E402
 
 FEW, MANY = 300, 1300
+DEVICES = {
+    "rxe0": {"setup": ["rxe"]},
+    "hwsim0": {"setup": ["hwsim"], "modules": ["drivers/infiniband/sw/ib_hwsim"]},
+}
 # Below this no address is the kernel's.
 KERNEL = 0xffff800000000000
 # All that kallsyms has of code, and where it is.
@@ -44,9 +48,10 @@ async def boot(args, module, count, where, library):
     """One guest; (address, instructions) of what it ran, and its symbols."""
     plan = plans.Plan(name=f"profile-{module}-{count}", kernel=args.kernel,
                       module=module, accel="icount", smp=1, mem="1G",
-                      timeout=args.timeout, setup=["rxe"], all_programs=True,
-                      tests=[("load", f"./profile_load {args.load} {count}"),
-                             ("symbols", SYMBOLS)])
+                      timeout=args.timeout, all_programs=True,
+                      tests=[("load", f"UMAD_IBDEV={args.device} ./profile_load "
+                                      f"{args.load} {count}"),
+                             ("symbols", SYMBOLS)], **DEVICES[args.device])
     folder = where / plan.name
     _, command = run.make_guest(plan, run.Parts(strict=False), folder)
     counts = folder / "counts"
@@ -94,7 +99,9 @@ def table(title, rows, modules):
 def main():
     """See the head of this file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("load", choices=("write", "trip", "open"))
+    parser.add_argument("load", choices=("write", "trip", "open", "expire"))
+    parser.add_argument("--device", choices=("rxe0", "hwsim0"), default="rxe0",
+                        help="what it runs on (rxe0)")
     parser.add_argument("--kernel", default="stock-6.1", help="profile (stock-6.1)")
     parser.add_argument("--top", type=int, default=40, help="functions to show (40)")
     parser.add_argument("--timeout", type=int, default=300, help="seconds of a guest")

@@ -285,7 +285,7 @@ TEST_F_TIMEOUT(beside, timeouts_beside_those_of_many_ports, 120)
 TEST_F_TIMEOUT(beside, timeouts_beside_those_that_take_long, 120)
 {
 	const struct crowd crowd = {
-		.dev = CROWD, .ports = 1, .files = 4, .each = 500, .endless = 5000,
+		.dev = CROWD, .ports = 1, .files = 4, .each = 3000, .endless = 2000,
 		.mgmt_class = CLASS_RMPP,
 	};
 

@@ -31,14 +31,15 @@ FIXTURE(peers) {
 	struct rmpp_msg msg, got;
 };
 
-/* The GID that the port has, as 16 bytes. */
-static inline int own_gid(uint8_t *gid)
+/* A GID that the port has, as 16 bytes. */
+static inline int port_gid(int index, uint8_t *gid)
 {
+	char text[64], file[32];
 	unsigned int part;
-	char text[64];
 	int i;
 
-	if (hwsim_sysfs(DEVICE, 1, "gids/0", text, sizeof(text)))
+	snprintf(file, sizeof(file), "gids/%d", index);
+	if (hwsim_sysfs(DEVICE, 1, file, text, sizeof(text)))
 		return -ENOENT;
 	for (i = 0; i < 8; i++) {
 		if (sscanf(text + 5 * i, "%4x", &part) != 1)
@@ -116,7 +117,7 @@ static inline int use_gid(FIXTURE_DATA(peers) *self, uint8_t last)
 	self->grh[7] = 64;
 	memset(self->grh + 8, 0xbb, 16);
 	self->grh[23] = last;
-	return own_gid(self->grh + 24);
+	return port_gid(0, self->grh + 24);
 }
 
 /* The next packet that the module sends, of any message; its type. */

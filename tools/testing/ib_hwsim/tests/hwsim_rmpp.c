@@ -142,7 +142,7 @@ TEST_F(peers, response_by_another_GID_of_the_same_LID)
 	self->grh[6] = 0x1b;
 	self->grh[7] = 64;
 	memset(self->grh + 8, 0xbb, 16);
-	ASSERT_EQ(0, own_gid(self->grh + 24));
+	ASSERT_EQ(0, port_gid(0, self->grh + 24));
 	ASSERT_EQ(0, request(self, SEG, 10000, &tid));
 	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
@@ -160,7 +160,7 @@ TEST_F(peers, response_by_another_LID_and_GID_is_not_taken)
 	self->grh[6] = 0x1b;
 	self->grh[7] = 64;
 	memset(self->grh + 8, 0xbb, 16);
-	ASSERT_EQ(0, own_gid(self->grh + 24));
+	ASSERT_EQ(0, port_gid(0, self->grh + 24));
 	ASSERT_EQ(0, request(self, SEG, 10000, &tid));
 	ASSERT_EQ(0, data(self, 1, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
 	/* Nothing but the request again: ib_core has taken that for the answer. */

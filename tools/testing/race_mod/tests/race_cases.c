@@ -113,13 +113,13 @@ TEST_F(cases, what_has_been_read_is_counted)
 	long delivered = umad_counter(&self->port, "recv_delivered");
 
 	ASSERT_LE(0, timed_out);
-	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_rxq_push return", NULL));
+	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_rxq_wake return", NULL));
 	ASSERT_EQ(MSG_LEN, send_request(self, 1, 50, 0));
 	ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &self->got, PATIENCE));
 	EXPECT_EQ(timed_out + 1, umad_counter(&self->port, "send_timed_out"));
 	ASSERT_TRUE(stop_wait(0, "over", PATIENCE));
 
-	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_rxq_push return", NULL));
+	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_rxq_wake return", NULL));
 	ASSERT_EQ(MSG_LEN, send_request(self, 2, PATIENCE, 0));
 	ASSERT_EQ(0, answer(self, 2));
 	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, PATIENCE));

@@ -2,7 +2,7 @@
 /*
  * A load for tools/testing/profile: COUNT times the same. Judges nothing.
  *
- *	profile_load write|trip|open COUNT
+ *	profile_load write|trip|open|expire COUNT
  */
 #include "umad_util.h"
 
@@ -61,6 +61,27 @@ static void load_trip(int count)
 	close(peer);
 }
 
+/* Requests that time out at one moment, and are read. */
+static void load_expire(int count)
+{
+	uint64_t due = now_ms() + 2000;
+	int fd = umad_open(O_RDWR), i;
+	struct umad_msg msg;
+
+	check(fd >= 0 && !umad_reg_client(fd), "open");
+	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	for (i = 0; i < count; i++) {
+		msg.mad.tid = htobe64(i);
+		msg.hdr.timeout_ms = due - now_ms();
+		check(msg_write(fd, &msg) == MSG_LEN, "write");
+	}
+	for (i = 0; i < count; i++)
+		check(msg_read(fd, &msg, 60000) > 0, "read");
+	/* Until they are forgotten, too. */
+	sleep_ms(6000);
+	close(fd);
+}
+
 static void load_open(int count)
 {
 	int i, fd;
@@ -81,11 +102,12 @@ int main(int argc, char **argv)
 		{ "write", load_write },
 		{ "trip", load_trip },
 		{ "open", load_open },
+		{ "expire", load_expire },
 	};
 	int i;
 
 	check(argc == 3 && !umad_port_find(&port), "usage, or no port");
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 4; i++)
 		if (!strcmp(argv[1], loads[i].name)) {
 			loads[i].run(atoi(argv[2]));
 			return 0;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What many of something take: outstanding requests, open files, MADs that are not read.
+ * For guests on the instruction clock with one processor.
+ *
+ *	bench_scale LABEL REQUESTS
+ */
+#include "umad_util.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include "bench_memory.h"
+
+#define RUNS	5
+#define FILES	500
+#define UNREAD	5000
+#define LIMIT_S	30
+
+static struct test_port port;
+static const char *label;
+
+static void check(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "bench_scale: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void print_figure(const char *what, int n, double *value, const char *unit)
+{
+	qsort(value, RUNS, sizeof(*value), compare);
+	printf("# bench %s %s outstanding=%d median=%.1f min=%.1f max=%.1f %s\n", label, what,
+	       n, value[RUNS / 2], value[0], value[RUNS - 1], unit);
+}
+
+static double taken(const struct memory *before, const struct memory *after, int n)
+{
+	return (double)(before->free - after->free) / n;
+}
+
+static int open_client(void)
+{
+	int fd = umad_open(O_RDWR);
+
+	check(fd >= 0 && !umad_reg_client(fd), "open");
+	return fd;
+}
+
+/* So many requests that nobody answers, until @due (ms), or for ever if that is 0. */
+static void send_requests(int fd, int n, uint64_t due)
+{
+	struct umad_msg msg;
+	int i;
+
+	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	for (i = 0; i < n; i++) {
+		msg.mad.tid = htobe64(i);
+		msg.hdr.timeout_ms = due ? due - now_ms() : -1;
+		check(msg_write(fd, &msg) == MSG_LEN, "write");
+	}
+}
+
+/* Memory of a request, and how long the end of its file takes for it. */
+static void bench_outstanding(int n)
+{
+	double bytes[RUNS], us[RUNS];
+	struct memory before, after;
+	uint64_t start;
+	int run, fd;
+
+	for (run = 0; run < RUNS; run++) {
+		fd = open_client();
+		memory_settle(&before, LIMIT_S);
+		send_requests(fd, n, 0);
+		memory_settle(&after, LIMIT_S);
+		bytes[run] = taken(&before, &after, n);
+		start = now_us();
+		close(fd);
+		us[run] = (double)(now_us() - start) / n;
+	}
+	print_figure("request_memory", n, bytes, "bytes");
+	print_figure("request_close", n, us, "us");
+}
+
+/* From the moment at which all time out until the last has been read. */
+static void bench_expiry(int n)
+{
+	struct umad_msg got;
+	double us[RUNS];
+	uint64_t due;
+	int run, fd, i;
+
+	for (run = 0; run < RUNS; run++) {
+		fd = open_client();
+		due = now_ms() + 2000 + n / 2;
+		send_requests(fd, n, due);
+		check(now_ms() < due, "the machine is too slow");
+		for (i = 0; i < n; i++)
+			check(msg_read(fd, &got, 600000) > 0 && got.hdr.status == ETIMEDOUT,
+			      "timeout");
+		us[run] = (double)(now_us() - due * 1000) / n;
+		close(fd);
+	}
+	print_figure("request_expiry", n, us, "us");
+}
+
+/* What an open file with an agent takes, and its two ends. */
+static void bench_files(void)
+{
+	double bytes[RUNS], open_us[RUNS], close_us[RUNS];
+	struct memory before, after;
+	int run, i, fd[FILES];
+	uint64_t start;
+
+	for (run = 0; run < RUNS; run++) {
+		memory_settle(&before, LIMIT_S);
+		start = now_us();
+		for (i = 0; i < FILES; i++)
+			fd[i] = open_client();
+		open_us[run] = (double)(now_us() - start) / FILES;
+		memory_settle(&after, LIMIT_S);
+		bytes[run] = taken(&before, &after, FILES);
+		start = now_us();
+		for (i = 0; i < FILES; i++)
+			close(fd[i]);
+		close_us[run] = (double)(now_us() - start) / FILES;
+	}
+	print_figure("file_memory", FILES, bytes, "bytes");
+	print_figure("file_open", FILES, open_us, "us");
+	print_figure("file_close", FILES, close_us, "us");
+}
+
+static void bench_unread(void)
+{
+	struct memory before, after;
+	int run, i, fd, peer;
+	struct umad_msg msg;
+	double bytes[RUNS];
+
+	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
+	for (run = 0; run < RUNS; run++) {
+		fd = open_client();
+		peer = umad_open(O_RDWR);
+		check(!umad_reg_server(peer, CLASS_VENDOR1, METHOD_TEST), "register");
+		memory_settle(&before, LIMIT_S);
+		for (i = 0; i < UNREAD; i++) {
+			msg.mad.tid = htobe64(i);
+			check(msg_write(fd, &msg) == MSG_LEN, "write");
+		}
+		memory_settle(&after, LIMIT_S);
+		bytes[run] = taken(&before, &after, UNREAD);
+		close(fd);
+		close(peer);
+	}
+	print_figure("unread_memory", UNREAD, bytes, "bytes");
+}
+
+int main(int argc, char **argv)
+{
+	const struct rlimit limit = { 4096, 4096 };
+	int requests;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc != 3) {
+		fprintf(stderr, "usage: bench_scale LABEL REQUESTS\n");
+		return 2;
+	}
+	label = argv[1];
+	requests = atoi(argv[2]);
+	check(!umad_port_find(&port), "no umad node");
+	setrlimit(RLIMIT_NOFILE, &limit);
+	bench_files();
+	bench_unread();
+	bench_outstanding(requests);
+	bench_expiry(requests);
+	return 0;
+}
