@@ -20,7 +20,11 @@ folders="$everywhere tools/testing/race_mod"
 # build PROFILE [COMPILER] [VARIABLE...]: the compiler is that of the kernel by default.
 build()
 {
-	dir=$("$here/kernel-cache.sh" "$1") || return
+	# What it says when it makes one is no message of a build.
+	dir=$("$here/kernel-cache.sh" "$1" 2>"$work/log") || {
+		cat "$work/log"
+		return 1
+	}
 	kdir=$(readlink -f "$dir/kdir")
 	cc=${2:-$(sed -n 's/^CONFIG_CC_VERSION_TEXT="\([^ "]*\).*/\1/p' "$kdir/.config")}
 	shift $(($# > 1 ? 2 : 1))

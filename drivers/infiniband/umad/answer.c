@@ -65,7 +65,7 @@ void umad_answer_goes_on(struct umad_request *req, u32 segs, ktime_t now)
 	}
 	left = ktime_add_ms(patience_left(req, now), (u64)PER_SEGMENT_MS * segs);
 	wait = max(txn->timeout, ms_to_ktime(SEGMENT_PATIENCE_MS));
-	umad_txn_put_off(&req->file->txns, txn, now, clamp(left, 0, wait));
+	umad_txn_put_off(&req->file->txns, txn, now, clamp_t(ktime_t, left, 0, wait));
 	umad_file_arm(req->file);
 	umad_wait_entry_leave_place(req);
 }
