@@ -132,7 +132,7 @@ check-kcsan:
 bench:
 	@scripts/install-deps.sh check
 	@scripts/kernel-cache.sh stock-6.1 >/dev/null
-	@$(QEMU)/run.py --show bench-write
+	@$(QEMU)/run.py --show bench-write bench-scale bench-hwsim
 
 # By function: LOAD is write, trip or open.
 profile:

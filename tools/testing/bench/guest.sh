@@ -106,6 +106,11 @@ run loss_1% xfer 8M $few 60
 run loss_5% xfer 8M $few 60
 # More than 40 s, with progress all the time.
 [ "$module" = intree ] || run delay_200ms xfer 32M 1 300
+if [ "$module" = ours ]; then
+	insmod /lib/umad/ib_umad_floor.ko device=rxe0 peer=rxe1
+	xt_floor | sed -n 's/.*write_flood outstanding=64 median=\([0-9.]*\).*/bench floor\/clean raw size=0 median=\1/p'
+	rmmod ib_umad_floor
+fi
 for _ in 1 2 3; do
 	run clean many 64K 64 60
 done

@@ -10,6 +10,7 @@ import re
 import sys
 
 K, M = 1 << 10, 1 << 20
+SEGMENT = 200   # bytes of data
 RUNS = {}       # (module, wire, mode, size or "sending" ...) -> list of dicts
 
 
@@ -132,6 +133,17 @@ def many(table):
               met=ratio is not None and ratio <= 1.5)
 
 
+def raw(table):
+    """What a segment takes of the time of a MAD that the kernel posts itself."""
+    floor = run("floor", "clean", 0, "raw").get("median")
+    took = median("ours", "clean", 32 * M)
+    segment = took * 1e6 / (32 * M / SEGMENT) if took else None
+    share = float(floor) / segment if floor and segment else None
+    table.add("clean", "a segment, a MAD alone", f"{floor} us" if floor else "-",
+              f"{segment:.1f} us" if segment else "-", ">= 0.95 of the rate",
+              f"{share:.2f}" if share else "-", met=bool(share) and share >= 0.95)
+
+
 def memory(table, what, words, top):
     """Bytes of kernel memory per byte of message."""
     def taken(module):
@@ -207,6 +219,7 @@ def main():
                  goodput("ours", "clean", 32 * M), 0.1)
     table.completes("delay_200ms", 32 * M, "completes, in > 40 s")
     cut(table)
+    raw(table)
     many(table)
     peer(table)
     memory(table, "received", "unread", 1.10)

@@ -28,20 +28,26 @@
 
 static char *device = "rxe0";
 module_param(device, charp, 0444);
-MODULE_PARM_DESC(device, "the RDMA device that sends to itself");
+MODULE_PARM_DESC(device, "the RDMA device that sends");
+
+static char *peer = "";
+module_param(peer, charp, 0444);
+MODULE_PARM_DESC(peer, "the one that receives, by its GID (default: the same)");
 
 /**
  * struct floor - the one there is
  * @ib_dev: kept
+ * @peer: kept; may be the same
  * @client: sends, and gets the responses
  * @server: answers
- * @ah: where to: this port
+ * @ah: where to
  * @room: as many sends as may be begun
  * @answered: a response has come
  * @failed: sends that failed
  */
 struct floor {
 	struct ib_device *ib_dev;
+	struct ib_device *peer;
 	struct ib_mad_agent *client;
 	struct ib_mad_agent *server;
 	struct ib_ah *ah;
@@ -56,11 +62,13 @@ static int look_at_device(struct ib_device *ib_dev)
 {
 	if (!strcmp(dev_name(&ib_dev->dev), device) && ib_device_try_get(ib_dev))
 		floor.ib_dev = ib_dev;
+	if (!strcmp(dev_name(&ib_dev->dev), *peer ? peer : device) && ib_device_try_get(ib_dev))
+		floor.peer = ib_dev;
 	return -EOPNOTSUPP;
 }
 
 /* ib_core shows a new client all devices; to be asked for one by name is gone in 7.x. */
-static int find_device(void)
+static int find_devices(void)
 {
 	struct ib_client client = { .name = "umad_floor", .add = look_at_device };
 	int ret = ib_register_client(&client);
@@ -68,7 +76,7 @@ static int find_device(void)
 	if (ret)
 		return ret;
 	ib_unregister_client(&client);
-	return floor.ib_dev ? 0 : -ENODEV;
+	return floor.ib_dev && floor.peer ? 0 : -ENODEV;
 }
 
 static void sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
@@ -238,28 +246,30 @@ static int bench(void)
 
 	ret = ret ?: bench_flood(1);
 	ret = ret ?: bench_flood(DEPTH_MAX);
-	ret = ret ?: bench_round_trip();
+	/* Only this device has a server. */
+	if (floor.peer == floor.ib_dev)
+		ret = ret ?: bench_round_trip();
 	if (!ret && atomic_read(&floor.failed))
 		ret = -EIO;
 	return ret;
 }
 
-/* An address of this port that is not link-local, as the programs use. */
-static bool fill_in_gid(struct rdma_ah_attr *attr)
+/* Index of the address of a port that is not link-local, as the programs use; or less than 0. */
+static int find_gid(struct ib_device *ib_dev, union ib_gid *raw)
 {
 	const struct ib_gid_attr *gid;
-	int i, len = floor.ib_dev->port_data[PORT].immutable.gid_tbl_len;
+	int i, len = ib_dev->port_data[PORT].immutable.gid_tbl_len;
 
 	for (i = 0; i < len; i++) {
-		gid = rdma_get_gid_attr(floor.ib_dev, PORT, i);
+		gid = rdma_get_gid_attr(ib_dev, PORT, i);
 		if (IS_ERR(gid))
 			continue;
-		rdma_ah_set_grh(attr, (union ib_gid *)&gid->gid, 0, i, 64, 0);
+		*raw = gid->gid;
 		rdma_put_gid_attr(gid);
-		if (!rdma_link_local_addr((struct in6_addr *)&attr->grh.dgid))
-			return true;
+		if (!rdma_link_local_addr((struct in6_addr *)raw))
+			return i;
 	}
-	return false;
+	return -EADDRNOTAVAIL;
 }
 
 static struct ib_ah *create_ah(void)
@@ -267,33 +277,38 @@ static struct ib_ah *create_ah(void)
 	struct rdma_ah_attr attr = {
 		.type = rdma_ah_find_type(floor.ib_dev, PORT),
 	};
+	union ib_gid own, dest;
 	struct ib_port_attr port;
-	int ret = ib_query_port(floor.ib_dev, PORT, &port);
+	int ret = ib_query_port(floor.peer, PORT, &port);
 
 	if (ret)
 		return ERR_PTR(ret);
 	rdma_ah_set_port_num(&attr, PORT);
-	if (attr.type == RDMA_AH_ATTR_TYPE_IB)
+	if (attr.type == RDMA_AH_ATTR_TYPE_IB) {
 		rdma_ah_set_dlid(&attr, port.lid);
-	else if (!fill_in_gid(&attr))
+		return rdma_create_user_ah(floor.client->qp->pd, &attr, NULL);
+	}
+	ret = find_gid(floor.ib_dev, &own);
+	if (ret < 0 || find_gid(floor.peer, &dest) < 0)
 		return ERR_PTR(-EADDRNOTAVAIL);
+	rdma_ah_set_grh(&attr, &dest, 0, ret, 64, 0);
 	return rdma_create_user_ah(floor.client->qp->pd, &attr, NULL);
 }
 
 static int __init floor_init(void)
 {
 	struct ib_mad_reg_req req = { .mgmt_class = MGMT_CLASS, .mgmt_class_version = 1 };
-	int ret = find_device();
+	int ret = find_devices();
 
 	if (ret)
-		return ret;
+		goto put_devices;
 	init_completion(&floor.answered);
 	set_bit(METHOD_SERVED, req.method_mask);
 	floor.client = ib_register_mad_agent(floor.ib_dev, PORT, IB_QPT_GSI, NULL, 0, sent,
 					     answered, NULL, 0);
 	ret = PTR_ERR_OR_ZERO(floor.client);
 	if (ret)
-		goto put_device;
+		goto put_devices;
 	floor.server = ib_register_mad_agent(floor.ib_dev, PORT, IB_QPT_GSI, &req, 0, sent,
 					     served, NULL, 0);
 	ret = PTR_ERR_OR_ZERO(floor.server);
@@ -312,8 +327,11 @@ unregister_client:
 	/* No send uses it any more. */
 	if (!IS_ERR_OR_NULL(floor.ah))
 		rdma_destroy_ah(floor.ah, RDMA_DESTROY_AH_SLEEPABLE);
-put_device:
-	ib_device_put(floor.ib_dev);
+put_devices:
+	if (floor.peer)
+		ib_device_put(floor.peer);
+	if (floor.ib_dev)
+		ib_device_put(floor.ib_dev);
 	return ret;
 }
 

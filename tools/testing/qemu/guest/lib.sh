@@ -5,7 +5,7 @@
 # (". /xt/lib.sh"; a plan's test commands have it already).
 
 # Every module a run may load and must be able to unload, users first.
-xt_modules='ib_umad_race ib_umad_peer ib_umad ib_hwsim rdma_ucm rdma_rxe rdma_cm iw_cm ib_cm ib_uverbs ib_core'
+xt_modules='ib_umad_race ib_umad_peer ib_umad_floor ib_umad ib_hwsim rdma_ucm rdma_rxe rdma_cm iw_cm ib_cm ib_uverbs ib_core'
 
 # Modules of that list, and KUnit's, that are loaded now.
 xt_loaded()
@@ -27,6 +27,12 @@ xt_module()
 	[ "$xt_which" = none ] && return
 	modprobe ib_core || return
 	insmod "/lib/umad/$xt_which/ib_umad.ko" "$@"
+}
+
+# What ib_umad_floor has measured.
+xt_floor()
+{
+	dmesg | sed -n 's/^[^]]*] *bench floor/# bench floor/p'
 }
 
 # xt_wait SECONDS COMMAND...: until COMMAND succeeds.
