@@ -96,7 +96,7 @@ void umad_answer_failed(struct umad_request *req)
 	lockdep_assert_held(&req->file->lock);
 	if (!may_expire(req) || !req->answer_begun)
 		return;
-	expires = ktime_add(now, clamp(patience_left(req, now), 0, txn->timeout));
+	expires = ktime_add(now, clamp_t(ktime_t, patience_left(req, now), 0, txn->timeout));
 	if (go_back(req, now))
 		umad_txn_resume(&req->file->txns, txn, max(req->answer_until, now),
 				req->retries_kept);
