@@ -134,11 +134,11 @@ bench:
 	@scripts/kernel-cache.sh stock-6.1 >/dev/null
 	@$(QEMU)/run.py --show bench-write bench-scale bench-hwsim
 
-# By function: LOAD is write, trip or open.
+# By function: LOAD is write, trip, open or expire, DEVICE rxe0 or hwsim0.
 profile:
 	@scripts/install-deps.sh check
 	@scripts/kernel-cache.sh stock-6.1 >/dev/null
-	@tools/testing/profile/profile.py $(or $(LOAD),write)
+	@tools/testing/profile/profile.py $(or $(LOAD),write) --device $(or $(DEVICE),rxe0)
 
 bench-rmpp:
 	@tools/testing/bench/bench-rmpp.sh
