@@ -14,12 +14,11 @@
 /*
  * Requests of an agent that listen for a late response: ib_core keeps them.
  * They are taken back in the order in which they were posted, because ib_core
- * searches its list in that order. After DROP_MAX there is a pause, because it
- * finds those taken back first until its own work has freed them. Before the others
- * are, no more become such: max_sends does not count them.
+ * searches its list in that order. As long as timeouts have to be told, a file
+ * may have more, but no more than FILE_EXPIRED_MAX: max_sends does not count them.
  */
 #define EXPIRED_MAX	8
-#define DROP_MAX	256
+#define FILE_EXPIRED_MAX 256
 
 /* As soon as can be is not soon enough. */
 #define LATE		(20 * NSEC_PER_MSEC)
@@ -118,36 +117,30 @@ static bool drop_expired(struct umad_file *file)
 	return agent;
 }
 
-/* All of them, if that takes no longer than a turn; true: there may be more. */
-static bool drop_some(struct umad_file *file, ktime_t start)
+/*
+ * All but EXPIRED_MAX of each agent, or while there are timeouts to be told all but
+ * FILE_EXPIRED_MAX of the file, if that takes no longer than a turn. True: some are left.
+ */
+static bool drop_some(struct umad_file *file, ktime_t start, bool more_due)
 {
 	unsigned int n = 0;
 
-	do {
-		if (!drop_expired(file)) {
-			file->dropped = 0;
+	while (!more_due || READ_ONCE(file->expired) > FILE_EXPIRED_MAX) {
+		if (!drop_expired(file))
 			return false;
-		}
-		file->dropped++;
-	} while (++n < TURN || ktime_sub(ktime_get(), start) < TURN_NS);
-	return true;
+		if (++n >= TURN && ktime_sub(ktime_get(), start) >= TURN_NS)
+			return true;
+	}
+	return more_due;
 }
 
-/* True: with another turn. */
+/* With another turn, if there is more; else at the next deadline. */
 static bool go_on(struct umad_file *file, bool more)
 {
 	spin_lock(&file->lock);
-	file->armed = KTIME_MAX;
-	if (more) {
-		file->armed = ktime_get();
-		if (file->dropped >= DROP_MAX) {
-			file->dropped = 0;
-			umad_deadlines_set(&file->deadlines, 0);
-			more = false;
-		}
-	} else {
+	file->armed = more ? ktime_get() : KTIME_MAX;
+	if (!more)
 		umad_file_arm(file);
-	}
 	spin_unlock(&file->lock);
 	return more;
 }
@@ -158,11 +151,11 @@ static bool deadline_turn(struct umad_deadlines *deadlines, bool *late)
 	ktime_t start = ktime_get();
 	bool more = true;
 
-	if (!file->crowded)
+	if (READ_ONCE(file->expired) <= FILE_EXPIRED_MAX)
 		more = run_due(file, &file->late);
 	*late = file->late;
-	file->crowded = drop_some(file, start);
-	return go_on(file, more || file->crowded);
+	more |= drop_some(file, start, more);
+	return go_on(file, more);
 }
 
 const struct umad_deadlines_ops umad_file_deadlines_ops = {

@@ -52,10 +52,8 @@ struct umad_port;
  * @timers: all deadlines, of requests and of messages
  * @deadlines: the turns that begin at the first of them
  * @armed: when that is, or KTIME_MAX
- * @dropped: expired requests in the last turns, without a pause; belongs to the turn, as
- *	the next two
- * @crowded: more of them are left
- * @late: what had passed in the last turn was late
+ * @expired: requests of @agent that have expired and listen for a late response
+ * @late: what had passed in the last turn was late; belongs to the turn
  * @txns: outstanding requests
  * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
  * @retry_queue: what waits for its turn to be sent again
@@ -80,8 +78,7 @@ struct umad_file {
 	struct umad_timers timers;
 	struct umad_deadlines deadlines;
 	ktime_t armed;
-	unsigned int dropped;
-	bool crowded;
+	unsigned int expired;
 	bool late;
 	struct umad_txn_table txns;
 	struct list_head done;

@@ -112,8 +112,6 @@ struct umad_timeout_entry {
  * @answer_until: the deadline that was put off then; protected by &umad_file.lock
  * @answer_took: how long those have taken that have failed; protected by &umad_file.lock
  * @retries_kept: attempts that were left at @answer_begun; protected by &umad_file.lock
- * @answer_lid: another LID of the node, from which it has begun to answer, or 0;
- *	protected by &umad_file.lock
  * @rmpp: the message it is, if it is one, or NULL; constant once posted
  */
 struct umad_request {
@@ -145,7 +143,6 @@ struct umad_request {
 	u32 retries_kept;
 	bool answer_comes;
 	bool answer_silent;
-	__be16 answer_lid;
 	ktime_t answer_begun;
 	ktime_t answer_until;
 	ktime_t answer_took;

@@ -54,7 +54,7 @@ void umad_rmpp_waste(struct ib_mad_send_buf *buf)
 }
 
 /* Does it begin the response of a request, or belong to one that has begun? */
-static bool is_response_to(struct umad_request *req,
+static bool is_response_to(const struct umad_request *req,
 			   struct umad_agent *agent,
 			   const struct umad_rmpp_key *from,
 			   const struct rmpp_packet *packet)
@@ -65,10 +65,8 @@ static bool is_response_to(struct umad_request *req,
 	lockdep_assert_held(&agent->file->lock);
 	if (packet->type != IB_MGMT_RMPP_TYPE_DATA)
 		return false;
-	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE) {
-		umad_rmpp_note_answer(req, from);
+	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE)
 		return umad_rmpp_find_request(agent, from) == req;
-	}
 	rx = umad_rmpp_table_find(&agent->file->rmpp, from);
 	return rx && rx->req == req;
 }

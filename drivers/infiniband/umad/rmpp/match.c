@@ -48,24 +48,6 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 		memcpy(key->from.gid, sgid.raw, sizeof(key->from.gid));
 }
 
-/* The request whose node has begun to answer from that LID. */
-static struct umad_request *find_by_answer(struct umad_agent *agent,
-					   const struct umad_txn_key *key,
-					   const struct umad_addr *from)
-{
-	struct umad_request *req;
-	struct umad_txn *txn;
-
-	if (key->response)
-		return NULL;
-	txn = umad_txn_find(&agent->file->txns, key->tid, key->mgmt_class);
-	if (!txn)
-		return NULL;
-	req = container_of(txn, struct umad_request, txn);
-	return req->agent == agent && req->answer_lid && req->answer_lid == from->lid ?
-	       req : NULL;
-}
-
 /**
  * umad_rmpp_find_outstanding() - the request that packets of a peer are about
  * @agent: that they were routed to
@@ -74,8 +56,7 @@ static struct umad_request *find_by_answer(struct umad_agent *agent,
  *
  * OpenSM answers by the first GID of its port, whichever it was asked by, and
  * its port may be asked for by a well-known GUID: so on InfiniBand the LID or the
- * GID is enough. RoCE has no LIDs. A node with several LIDs may answer by another one:
- * see umad_rmpp_note_answer().
+ * GID is enough. RoCE has no LIDs.
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: the request, or NULL; no reference is taken.
  */
@@ -93,28 +74,9 @@ struct umad_request *umad_rmpp_find_outstanding(struct umad_agent *agent,
 	else
 		txn = umad_txn_find_near(&agent->file->txns, key, &from->from);
 	if (!txn)
-		return find_by_answer(agent, key, &from->from);
+		return NULL;
 	req = container_of(txn, struct umad_request, txn);
 	return req->agent == agent ? req : NULL;
-}
-
-/**
- * umad_rmpp_note_answer() - a request is answered from an address that nothing was sent to
- * @req: that ib_core has matched the first segment with
- * @from: of that segment
- *
- * ib_core does not compare that address. What is not noted here is taken for a packet of
- * another node, which may have been asked with the same TID before.
- * Context: process, &umad_file.lock held; does not sleep.
- */
-void umad_rmpp_note_answer(struct umad_request *req, const struct umad_rmpp_key *from)
-{
-	struct umad_file *file = req->file;
-	const struct umad_txn_key key = { .tid = from->tid, .mgmt_class = from->mgmt_class };
-
-	lockdep_assert_held(&file->lock);
-	if (!file->port->roce && !umad_rmpp_find_outstanding(req->agent, &key, from))
-		req->answer_lid = from->from.lid;
 }
 
 /**

@@ -40,7 +40,6 @@ void umad_rmpp_key_of(struct umad_rmpp_key *key, struct umad_agent *agent,
 struct umad_request *umad_rmpp_find_outstanding(struct umad_agent *agent,
 						const struct umad_txn_key *key,
 						const struct umad_rmpp_key *from);
-void umad_rmpp_note_answer(struct umad_request *req, const struct umad_rmpp_key *from);
 struct umad_request *umad_rmpp_find_request(struct umad_agent *agent,
 					    const struct umad_rmpp_key *from);
 u32 umad_xfer_rx_reply_window(struct umad_agent *agent,
