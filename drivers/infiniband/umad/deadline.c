@@ -118,20 +118,21 @@ static bool drop_expired(struct umad_file *file)
 }
 
 /*
- * All but EXPIRED_MAX of each agent, or while there are timeouts to be told all but
- * FILE_EXPIRED_MAX of the file, if that takes no longer than a turn. True: some are left.
+ * All but EXPIRED_MAX of each agent, or until the file has no more than @most, if that takes
+ * no longer than a turn. True: some are left. Those of an agent that goes away are not
+ * among them.
  */
-static bool drop_some(struct umad_file *file, ktime_t start, bool more_due)
+static bool drop_some(struct umad_file *file, ktime_t start, unsigned int most)
 {
 	unsigned int n = 0;
 
-	while (!more_due || READ_ONCE(file->expired) > FILE_EXPIRED_MAX) {
+	while (READ_ONCE(file->expired) > most) {
 		if (!drop_expired(file))
 			return false;
 		if (++n >= TURN && ktime_sub(ktime_get(), start) >= TURN_NS)
 			return true;
 	}
-	return more_due;
+	return false;
 }
 
 /* With another turn, if there is more; else at the next deadline. */
@@ -151,10 +152,11 @@ static bool deadline_turn(struct umad_deadlines *deadlines, bool *late)
 	ktime_t start = ktime_get();
 	bool more = true;
 
-	if (READ_ONCE(file->expired) <= FILE_EXPIRED_MAX)
+	if (!drop_some(file, start, FILE_EXPIRED_MAX))
 		more = run_due(file, &file->late);
 	*late = file->late;
-	more |= drop_some(file, start, more);
+	if (!more)
+		more = drop_some(file, start, 0);
 	return go_on(file, more);
 }
 
