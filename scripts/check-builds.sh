@@ -51,7 +51,9 @@ check "builds: gcc W=1, PREEMPT_RT" build headers-rt gcc-12 || :
 check "builds: clang W=1, x86-64" build clang-x86 clang || :
 folders=$everywhere
 check "builds: clang W=1, arm64" build clang-arm64 clang || :
-check "builds: clang W=1, s390x" build clang-s390x clang-16 || :
+# Its asm/io.h, without PCI, is what clang warns of.
+check "builds: clang W=1, s390x" build clang-s390x clang-16 \
+	KCFLAGS=-Wno-null-pointer-arithmetic || :
 # Debian's cross compilers exclude gcc-multilib, which the selftests need: so they are for
 # whoever installs them.
 for arch in aarch64 s390x; do

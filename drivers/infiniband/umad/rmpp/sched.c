@@ -86,7 +86,7 @@ static unsigned int granted_max(const struct umad_sched *sched, ktime_t now)
 static s64 others_took(const struct umad_sched *sched, ktime_t now)
 {
 	return max_t(s64, 0, sched->others_ns -
-			     (ktime_to_ns(now) - sched->other_short_at) / SHORTS_FORGET);
+			     div_s64(ktime_to_ns(now) - sched->other_short_at, SHORTS_FORGET));
 }
 
 /* After the segments of a turn have left. */
@@ -97,7 +97,7 @@ static s64 pause_after(const struct umad_sched *sched, ktime_t now)
 
 	/* Of what others took SHORTS_STAY ago nothing is left. */
 	shorts = div_s64(min_t(s64, shorts, PAUSE_MAX) *
-			 (others_took(sched, now) / NSEC_PER_USEC),
+			 div_s64(others_took(sched, now), NSEC_PER_USEC),
 			 SHORTS_FULL / NSEC_PER_USEC);
 	return min_t(s64, max(pause, shorts), PAUSE_MAX);
 }
