@@ -192,7 +192,7 @@ void umad_deadlines_set(struct umad_deadlines *deadlines, s64 ns)
 	unsigned long n = nsecs_to_jiffies(max_t(s64, ns, 0)) + 1;
 
 	/* On 32 bits, what is farther would seem to have passed. */
-	mod_timer(&deadlines->timer, jiffies + min(n, MAX_JIFFY_OFFSET));
+	mod_timer(&deadlines->timer, jiffies + min_t(unsigned long, n, MAX_JIFFY_OFFSET));
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_deadlines_set);
 
