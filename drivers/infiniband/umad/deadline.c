@@ -14,7 +14,7 @@
 /*
  * Requests of an agent that listen for a late response: ib_core keeps them.
  * They are taken back in the order in which they were posted, because ib_core
- * searches its list in that order. As long as timeouts have to be told, a file
+ * searches its list in that order. As long as timeouts have to be reported, a file
  * may have more, but no more than FILE_EXPIRED_MAX: max_sends does not count them.
  */
 #define EXPIRED_MAX	8
