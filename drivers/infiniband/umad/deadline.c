@@ -20,7 +20,7 @@
 #define EXPIRED_MAX	8
 #define FILE_EXPIRED_MAX 256
 
-/* As soon as can be is not soon enough. */
+/* What has passed so long ago is not made later still by naps (deadlines.c). */
 #define LATE		(20 * NSEC_PER_MSEC)
 
 /**
