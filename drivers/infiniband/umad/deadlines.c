@@ -18,8 +18,17 @@
  * computes may keep it for some ms each time: what is late already waits more seldom.
  */
 #define OTHERS_AFTER		(30 * NSEC_PER_USEC)
-#define OTHERS_AFTER_LATE	(500 * NSEC_PER_USEC)
+#define OTHERS_AFTER_LATE	(300 * NSEC_PER_USEC)
 #define OTHERS_US		10
+
+/*
+ * The timer wheel rounds up what is so many jiffies away by an eighth at most: with the deadline
+ * of a request of 20 s, all that come in the 2 s behind it would wait for that, even if it has
+ * long been answered. By a seventh too early, the turn finds nothing and sets the timer again,
+ * which is exact after a few.
+ */
+#define WHEEL_EXACT		63
+#define WHEEL_EARLY		7
 
 static void let_others_run(struct umad_deadline_thread *thread, bool late)
 {
@@ -184,13 +193,16 @@ EXPORT_SYMBOL_IF_KUNIT(umad_deadlines_init);
  * @deadlines: of the file; the caller sees to it that another call does not overtake
  * @ns: until then, may have passed
  *
- * Rounded up to jiffies: before the deadline there would be nothing to do.
+ * Rounded up to jiffies: before the deadline there would be nothing to do. But what is far
+ * has its first turn before.
  * Context: any.
  */
 void umad_deadlines_set(struct umad_deadlines *deadlines, s64 ns)
 {
 	unsigned long n = nsecs_to_jiffies(max_t(s64, ns, 0)) + 1;
 
+	if (n >= WHEEL_EXACT)
+		n -= n / WHEEL_EARLY;
 	/* On 32 bits, what is farther would seem to have passed. */
 	mod_timer(&deadlines->timer, jiffies + min_t(unsigned long, n, MAX_JIFFY_OFFSET));
 }

@@ -117,9 +117,9 @@ static void deadlines_a_turn(struct kunit *test)
 	unsigned long start = jiffies;
 
 	add_file(test, 0, 0, 3);
-	umad_deadlines_set(&file->deadlines, 100 * NSEC_PER_MSEC);
+	umad_deadlines_set(&file->deadlines, 50 * NSEC_PER_MSEC);
 	KUNIT_ASSERT_NE(test, 0UL, wait_for_completion_timeout(&file->begun, THREAD_SOON));
-	KUNIT_EXPECT_GE(test, jiffies - start, msecs_to_jiffies(100));
+	KUNIT_EXPECT_GE(test, jiffies - start, msecs_to_jiffies(50));
 	KUNIT_EXPECT_TRUE(test, had_turns(file, 3));
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, 3, atomic_read(&file->turns));

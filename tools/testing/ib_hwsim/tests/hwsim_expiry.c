@@ -110,6 +110,48 @@ TEST_F_TIMEOUT(expiry, expired_requests_are_few, 120)
 	EXPECT_GE(8192, most);
 }
 
+/* How late a request of 100 ms times out, in us. */
+static int64_t late_by(int fd, uint64_t tid)
+{
+	uint64_t start = now_us();
+	struct umad_msg got;
+
+	if (request(fd, tid, 100) || msg_read(fd, &got, 30000) != TIMED_OUT_LEN)
+		return INT64_MAX;
+	return now_us() - start - 100 * 1000;
+}
+
+/*
+ * The timer of a request of 20 s would be up to 2 s late, and is for all of the file, although
+ * that request ended long ago.
+ */
+TEST_F_TIMEOUT(expiry, timeouts_after_a_long_one, 120)
+{
+	int fd = hwsim_client(CROWD, 1), wire = raw_attach(CROWD, 1), i;
+	struct ib_hwsim_frame frame;
+	struct umad_msg got;
+	int64_t late;
+
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, wire);
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, request(fd, 10 + i, 20000 + i * 500));
+		ASSERT_LT(0, raw_read(wire, &frame, 5000));
+		frame.dlid = frame.slid;
+		frame.slid = 0x30;
+		frame_mad(&frame)->method |= METHOD_RESP;
+		ASSERT_EQ(0, raw_write(wire, &frame));
+		ASSERT_EQ(MSG_LEN, msg_read(fd, &got, 5000));
+		sleep_ms(20000 + i * 500 - 50);
+		late = late_by(fd, 100 + i);
+		TH_LOG("by %lld us", (long long)late);
+		EXPECT_GE(20000, late);
+		ASSERT_LT(0, raw_read(wire, &frame, 5000));
+	}
+	close(fd);
+	close(wire);
+}
+
 struct polled {
 	int fd;
 	struct pollfd *entries;
