@@ -80,17 +80,6 @@ FIXTURE_TEARDOWN(beside)
 		EXPECT_EQ(0, hwsim_del(CROWD + i));
 }
 
-static int write_one(int fd, const struct crowd *crowd, uint64_t tid, int timeout_ms)
-{
-	struct test_port peer = { .lid = 0x30 };
-	struct umad_msg msg;
-
-	msg_init(&msg, &peer, 0, crowd->mgmt_class, METHOD_NOBODY, tid);
-	msg.hdr.grh_present = 0;
-	msg.hdr.timeout_ms = timeout_ms;
-	return msg_write(fd, &msg) == MSG_LEN ? 0 : -1;
-}
-
 static int open_one(const struct crowd *crowd, int i)
 {
 	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
@@ -112,10 +101,10 @@ static void time_out_at(const struct crowd *crowd, uint64_t due, int first, int 
 	for (i = 0; i < files; i++)
 		fd[i] = open_one(crowd, first + i);
 	for (i = 0; i < files * crowd->endless; i++)
-		if (write_one(fd[i % files], crowd, 1000000 + i / files, -1))
+		if (hwsim_request(fd[i % files], crowd->mgmt_class, 1000000 + i / files, -1))
 			_exit(1);
 	for (i = 0; i < files * crowd->each; i++)
-		if (write_one(fd[i % files], crowd, i / files, due - now_ms()))
+		if (hwsim_request(fd[i % files], crowd->mgmt_class, i / files, due - now_ms()))
 			_exit(1);
 	left = due - now_ms();
 	if (write(ready, &left, sizeof(left)) != sizeof(left))
@@ -210,19 +199,6 @@ TEST_F_TIMEOUT(beside, timeouts_of_many_ports_at_once, 120)
 	EXPECT_GE(BOUND_US, self->longest_rmpp);
 }
 
-/* How late a timeout of 20 ms is, in us. */
-static int64_t late_by(int fd, uint64_t tid)
-{
-	const struct crowd one = { .mgmt_class = CLASS_VENDOR1 };
-	uint64_t start = now_us();
-	struct umad_msg got;
-
-	if (write_one(fd, &one, tid, 20) || msg_read(fd, &got, 30000) < 0 ||
-	    got.hdr.status != ETIMEDOUT)
-		return INT64_MAX;
-	return now_us() - start - 20000;
-}
-
 static void expect_on_time(struct __test_metadata *_metadata, FIXTURE_DATA(beside) *self,
 			   const struct crowd *crowd)
 {
@@ -234,7 +210,7 @@ static void expect_on_time(struct __test_metadata *_metadata, FIXTURE_DATA(besid
 	sleep_ms(left - 200);
 	end = now_ms() + 3000;
 	for (n = 0; now_ms() < end; n++) {
-		late = late_by(self->fd, n);
+		late = hwsim_late_by(self->fd, n, 20);
 		if (late > longest)
 			longest = late;
 	}

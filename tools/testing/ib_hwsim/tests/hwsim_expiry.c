@@ -33,17 +33,6 @@ static long slab_kib(void)
 	return kib;
 }
 
-static int request(int fd, uint64_t tid, int timeout_ms)
-{
-	struct test_port nobody = { .lid = 0x30 };
-	struct umad_msg msg;
-
-	msg_init(&msg, &nobody, 0, CLASS_VENDOR1, METHOD_NOBODY, tid);
-	msg.hdr.grh_present = 0;
-	msg.hdr.timeout_ms = timeout_ms;
-	return msg_write(fd, &msg) == MSG_LEN ? 0 : -1;
-}
-
 /* Requests of 1 ms without end, whose timeouts are read. */
 static void expire_on_and_on(void)
 {
@@ -57,7 +46,7 @@ static void expire_on_and_on(void)
 		_exit(1);
 	for (;;) {
 		for (i = 0; i < 64; i++)
-			request(fd, tid++, 1);
+			hwsim_request(fd, CLASS_VENDOR1, tid++, 1);
 		while (read(fd, &got, sizeof(got)) > 0)
 			;
 	}
@@ -110,17 +99,6 @@ TEST_F_TIMEOUT(expiry, expired_requests_are_few, 120)
 	EXPECT_GE(8192, most);
 }
 
-/* How late a request of 100 ms times out, in us. */
-static int64_t late_by(int fd, uint64_t tid)
-{
-	uint64_t start = now_us();
-	struct umad_msg got;
-
-	if (request(fd, tid, 100) || msg_read(fd, &got, 30000) != TIMED_OUT_LEN)
-		return INT64_MAX;
-	return now_us() - start - 100 * 1000;
-}
-
 /*
  * The timer of a request of 20 s would be up to 2 s late, and is for all of the file, although
  * that request ended long ago.
@@ -135,7 +113,7 @@ TEST_F_TIMEOUT(expiry, timeouts_after_a_long_one, 120)
 	ASSERT_LE(0, fd);
 	ASSERT_LE(0, wire);
 	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(0, request(fd, 10 + i, 20000 + i * 500));
+		ASSERT_EQ(0, hwsim_request(fd, CLASS_VENDOR1, 10 + i, 20000 + i * 500));
 		ASSERT_LT(0, raw_read(wire, &frame, 5000));
 		frame.dlid = frame.slid;
 		frame.slid = 0x30;
@@ -143,7 +121,7 @@ TEST_F_TIMEOUT(expiry, timeouts_after_a_long_one, 120)
 		ASSERT_EQ(0, raw_write(wire, &frame));
 		ASSERT_EQ(MSG_LEN, msg_read(fd, &got, 5000));
 		sleep_ms(20000 + i * 500 - 50);
-		late = late_by(fd, 100 + i);
+		late = hwsim_late_by(fd, 100 + i, 100);
 		TH_LOG("by %lld us", (long long)late);
 		EXPECT_GE(20000, late);
 		ASSERT_LT(0, raw_read(wire, &frame, 5000));
@@ -185,7 +163,7 @@ static void expire_with_many_waiters(int ready)
 			_exit(1);
 	}
 	for (i = 0; i < FILES * 200; i++)
-		if (request(polled[i % FILES].fd, i, due - now_ms()))
+		if (hwsim_request(polled[i % FILES].fd, CLASS_VENDOR1, i, due - now_ms()))
 			_exit(1);
 	left = due - now_ms();
 	if (write(ready, &left, sizeof(left)) != sizeof(left))
@@ -198,8 +176,7 @@ TEST_F_TIMEOUT(expiry, timeouts_beside_many_waiters, 120)
 {
 	int fd = hwsim_client(OTHER, 1), ends[2], left, n;
 	int64_t late, longest = 0;
-	struct umad_msg got;
-	uint64_t start, end;
+	uint64_t end;
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, pipe(ends));
@@ -212,10 +189,7 @@ TEST_F_TIMEOUT(expiry, timeouts_beside_many_waiters, 120)
 	sleep_ms(left - 200);
 	end = now_ms() + 2000;
 	for (n = 0; now_ms() < end; n++) {
-		start = now_us();
-		ASSERT_EQ(0, request(fd, n, 20));
-		ASSERT_EQ(TIMED_OUT_LEN, msg_read(fd, &got, 30000));
-		late = now_us() - start - 20000;
+		late = hwsim_late_by(fd, n, 20);
 		if (late > longest)
 			longest = late;
 	}

@@ -121,6 +121,30 @@ int hwsim_open(unsigned int id, unsigned int port, int flags)
 	return ret ? ret : umad_open_node(node, flags);
 }
 
+/* One on InfiniBand that nobody answers. */
+int hwsim_request(int fd, uint8_t mgmt_class, uint64_t tid, int timeout_ms)
+{
+	struct test_port nobody = { .lid = 0x30 };
+	struct umad_msg msg;
+
+	msg_init(&msg, &nobody, 0, mgmt_class, METHOD_NOBODY, tid);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = timeout_ms;
+	return msg_write(fd, &msg) == MSG_LEN ? 0 : -1;
+}
+
+/* How late such a request times out, in us; INT64_MAX: something else happens. */
+int64_t hwsim_late_by(int fd, uint64_t tid, int timeout_ms)
+{
+	uint64_t start = now_us();
+	struct umad_msg got;
+
+	if (hwsim_request(fd, CLASS_VENDOR1, tid, timeout_ms) ||
+	    msg_read(fd, &got, 30000) != TIMED_OUT_LEN || got.hdr.status != ETIMEDOUT)
+		return INT64_MAX;
+	return now_us() - start - timeout_ms * 1000;
+}
+
 /* A file of the port that does not block, with the new header: agent 0 is a client. */
 int hwsim_client(unsigned int id, unsigned int port)
 {

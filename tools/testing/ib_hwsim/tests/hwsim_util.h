@@ -36,6 +36,8 @@ int hwsim_umad(unsigned int id, unsigned int port, const char *kind, char *node,
 	       size_t len);
 int hwsim_open(unsigned int id, unsigned int port, int flags);
 int hwsim_client(unsigned int id, unsigned int port);
+int hwsim_request(int fd, uint8_t mgmt_class, uint64_t tid, int timeout_ms);
+int64_t hwsim_late_by(int fd, uint64_t tid, int timeout_ms);
 
 int raw_attach(unsigned int id, unsigned int port);
 int raw_read(int fd, struct ib_hwsim_frame *frame, int wait_ms);
