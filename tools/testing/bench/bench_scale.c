@@ -60,7 +60,7 @@ static void send_requests(int fd, int n, uint64_t due)
 	struct umad_msg msg;
 	int i;
 
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
 	for (i = 0; i < n; i++) {
 		msg.mad.tid = htobe64(i);
 		msg.hdr.timeout_ms = due ? due - now_ms() : -1;
@@ -145,7 +145,7 @@ static void bench_unread(void)
 	struct umad_msg msg;
 	double bytes[RUNS];
 
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
+	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
 	for (run = 0; run < RUNS; run++) {
 		fd = open_client();
 		peer = umad_open(O_RDWR);

@@ -50,7 +50,7 @@ static void bench_write(const char *label, int fd, int outstanding)
 	for (block = 0; block < BLOCKS; block++) {
 		id = umad_reg_client(fd);
 		check(id >= 0, "register");
-		msg_init(&msg, &port, id, CLASS_VENDOR1, METHOD_NOBODY, 0);
+		msg_init_usual(&msg, &port, id, CLASS_VENDOR1, METHOD_NOBODY, 0);
 		msg.hdr.timeout_ms = -1;
 		sleep_ms(20);
 		start = now_us();
@@ -73,7 +73,7 @@ static void bench_round_trip(const char *label, int fd, int peer,
 	uint64_t start;
 	int block, i;
 
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
+	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
 	msg.hdr.timeout_ms = 60000;
 	for (block = 0; block < BLOCKS; block++) {
 		sleep_ms(20);
@@ -99,7 +99,7 @@ static void bench(const char *label, int outstanding)
 	check(fd >= 0 && peer >= 0, "open");
 	check(!umad_reg_client(fd), "register");
 	check(!umad_reg_server(peer, CLASS_VENDOR1, METHOD_TEST), "register");
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
 	msg.hdr.timeout_ms = -1;
 	for (i = 0; i < outstanding; i++) {
 		msg.mad.tid = htobe64(i);
@@ -172,7 +172,7 @@ static void bench_unsolicited(const char *label)
 	struct umad_msg msg;
 
 	check(fd >= 0 && !umad_reg_client(fd), "open");
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
 	bench_write_alone(label, fd, &msg);
 	bench_flood(label, fd, &msg);
 	close(fd);

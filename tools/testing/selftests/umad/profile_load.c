@@ -31,7 +31,7 @@ static void load_write(int count)
 			check(!i || !umad_unreg(fd, id), "unregister");
 			id = umad_reg_client(fd);
 			check(id >= 0, "register");
-			msg_init(&msg, &port, id, CLASS_VENDOR1, METHOD_NOBODY, 0);
+			msg_init_usual(&msg, &port, id, CLASS_VENDOR1, METHOD_NOBODY, 0);
 			msg.hdr.timeout_ms = -1;
 		}
 		msg.mad.tid = htobe64(i);
@@ -47,7 +47,7 @@ static void load_trip(int count)
 
 	check(!umad_reg_client(fd), "register");
 	check(!umad_reg_server(peer, CLASS_VENDOR1, METHOD_TEST), "register");
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
+	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_TEST, 0);
 	msg.hdr.timeout_ms = 60000;
 	for (i = 0; i < count; i++) {
 		msg.mad.tid = htobe64(i);
@@ -69,7 +69,7 @@ static void load_expire(int count)
 	struct umad_msg msg;
 
 	check(fd >= 0 && !umad_reg_client(fd), "open");
-	msg_init(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
+	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
 	for (i = 0; i < count; i++) {
 		msg.mad.tid = htobe64(i);
 		msg.hdr.timeout_ms = due - now_ms();

@@ -279,7 +279,15 @@ void msg_init(struct umad_msg *msg, const struct test_port *port, uint32_t id,
 		mad_put_oui(msg->data);
 }
 
-/* Turn a received request round: back to where its GRH says it came from. */
+/* As programs have it: with a GRH on RoCE only. */
+void msg_init_usual(struct umad_msg *msg, const struct test_port *port, uint32_t id,
+		    uint8_t mgmt_class, uint8_t method, uint64_t tid)
+{
+	msg_init(msg, port, id, mgmt_class, method, tid);
+	msg->hdr.grh_present = !port->lid;
+}
+
+/* Turn a received request round: back to where its header says it came from. */
 void msg_reply(struct umad_msg *reply, const struct umad_msg *req, uint32_t id)
 {
 	memcpy(reply, req, sizeof(*reply));
