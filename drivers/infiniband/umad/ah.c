@@ -3,6 +3,7 @@
 #include "ah.h"
 
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/netdevice.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -30,14 +31,25 @@
  */
 #define PAUSE		(50 * NSEC_PER_USEC)
 
+/* So long a handle is used again, in jiffies. */
+#define KEEP		HZ
+
 /**
  * struct umad_ah - a shared address handle
- * @refs: the request's own, and one for each posted MAD
+ * @refs: the request's own, one for each posted MAD, and that of &umad_agent.kept_ah
  * @ah: the verbs object
+ * @lid: it goes there, as have the next two what it was made with; constant
+ * @sl: service level
+ * @path_bits: of the source's LID
+ * @made_at: and when, in jiffies; constant
  */
 struct umad_ah {
 	refcount_t refs;
+	__be16 lid;
+	u8 sl;
+	u8 path_bits;
 	struct ib_ah *ah;
+	unsigned long made_at;
 };
 
 /*
@@ -179,6 +191,55 @@ static struct ib_ah *create_verbs(struct umad_file *file, struct ib_pd *pd,
 	return verbs;
 }
 
+/*
+ * One without a GRH is made of LID, SL and path bits, which stand in the MAD's packet as
+ * they are: it keeps no GID in its place, and no neighbour changes it. But devices look up
+ * what belongs to the SL then, which the SM may change.
+ */
+static bool may_keep(const struct umad_port *port, const struct umad_addr *addr)
+{
+	return !port->roce && !addr->grh;
+}
+
+/* For what goes to one destination on and on; with a reference, or NULL. */
+static struct umad_ah *get_kept(struct umad_agent *agent, const struct umad_addr *addr)
+{
+	struct umad_ah *ah;
+
+	spin_lock(&agent->file->lock);
+	ah = agent->kept_ah;
+	if (ah && ah->lid == addr->lid && ah->sl == addr->sl &&
+	    ah->path_bits == addr->path_bits && time_before(jiffies, ah->made_at + KEEP))
+		umad_ah_get(ah);
+	else
+		ah = NULL;
+	spin_unlock(&agent->file->lock);
+	return ah;
+}
+
+static void keep(struct umad_agent *agent, struct umad_ah *ah)
+{
+	umad_ah_get(ah);
+	spin_lock(&agent->file->lock);
+	swap(agent->kept_ah, ah);
+	spin_unlock(&agent->file->lock);
+	if (ah)
+		umad_ah_put(ah);
+}
+
+/**
+ * umad_ah_forget_kept() - an agent sends nothing any more
+ * @agent: shut, without active references, registered still
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_ah_forget_kept(struct umad_agent *agent)
+{
+	if (agent->kept_ah)
+		umad_ah_put(agent->kept_ah);
+	agent->kept_ah = NULL;
+}
+
 /**
  * umad_ah_create() - the handle for an address
  * @agent: caller must hold an active reference
@@ -187,18 +248,22 @@ static struct ib_ah *create_verbs(struct umad_file *file, struct ib_pd *pd,
  *	if the process has paused; what packets of others ask for is not remembered
  *
  * On RoCE this resolves the GID, and a neighbour that does not answer takes
- * about a second: hold no lock.
+ * about a second: hold no lock. On InfiniBand the agent's last one may do.
  * Context: process; sleeps. The RDMA device stays until umad_ah_put().
  * Return: the handle with one reference, or what ib_core and the driver have
  * against the address: -ENODATA for a GID index without GID, -EINVAL for an
  * address without GRH on RoCE, -ENETUNREACH, -ETIMEDOUT, -ENOMEM.
  */
-struct umad_ah *umad_ah_create(const struct umad_agent *agent,
+struct umad_ah *umad_ah_create(struct umad_agent *agent,
 			       const struct umad_addr *addr, bool writer)
 {
+	bool may = may_keep(agent->file->port, addr);
 	struct umad_ah *ah;
 	struct ib_ah *verbs;
 
+	ah = may ? get_kept(agent, addr) : NULL;
+	if (ah)
+		return ah;
 	ah = kmalloc(sizeof(*ah), GFP_KERNEL_ACCOUNT);
 	if (!ah)
 		return ERR_PTR(-ENOMEM);
@@ -210,6 +275,12 @@ struct umad_ah *umad_ah_create(const struct umad_agent *agent,
 	}
 	refcount_set(&ah->refs, 1);
 	ah->ah = verbs;
+	ah->lid = addr->lid;
+	ah->sl = addr->sl;
+	ah->path_bits = addr->path_bits;
+	ah->made_at = jiffies;
+	if (may)
+		keep(agent, ah);
 	return ah;
 }
 

@@ -10,6 +10,7 @@
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include "agent.h"
+#include "ah.h"
 #include "file.h"
 #include "hdr.h"
 #include "port.h"
@@ -326,9 +327,10 @@ void umad_agent_destroy(struct umad_agent *agent)
 	umad_xfer_rx_cancel_all(agent);
 	/* Waits for the handlers; a request of ours left in ib_core is flushed. */
 	umad_hidden_destroy(agent);
+	umad_ah_forget_kept(agent);
 	umad_tids_del(&agent->tid);
 	ib_unregister_mad_agent(agent->core);
 	WARN_ON_ONCE(!list_empty(&agent->requests));
 	umad_flow_destroy(&agent->flow);
-	kfree(agent);
+	kmem_cache_free(agent_cache, agent);
 }

@@ -59,6 +59,23 @@ static inline int set_fail(const char *verb, const char *text)
 	return umad_write_sysfs(path, text);
 }
 
+/* How many address handles the device has; if more than so many, after a while. */
+static inline long address_handles(long max)
+{
+	char text[32];
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		if (umad_read_sysfs("/sys/kernel/debug/ib_hwsim/hwsim32/ahs", text,
+				    sizeof(text)))
+			return -EIO;
+		if (atol(text) <= max)
+			break;
+		sleep_ms(10);
+	}
+	return atol(text);
+}
+
 FIXTURE_SETUP(peers)
 {
 	const struct rmpp_agent agent = {

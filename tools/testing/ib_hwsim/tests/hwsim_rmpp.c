@@ -344,23 +344,6 @@ TEST_F(peers, message_that_was_answered_takes_no_memory)
 	rmpp_param_set("rmpp_send_bytes", bytes);
 }
 
-/* How many the device has; if more than so many, after a while. */
-static long address_handles(long max)
-{
-	char text[32];
-	int i;
-
-	for (i = 0; i < 100; i++) {
-		if (umad_read_sysfs("/sys/kernel/debug/ib_hwsim/hwsim32/ahs", text,
-				    sizeof(text)))
-			return -EIO;
-		if (atol(text) <= max)
-			break;
-		sleep_ms(10);
-	}
-	return atol(text);
-}
-
 /* And leaves nothing: an address handle that is left is seen when the device goes. */
 TEST_F(peers, segment_that_could_not_be_posted_is_sent_again)
 {
