@@ -22,6 +22,30 @@ module_param(recv_budget, ulong, 0644);
 MODULE_PARM_DESC(recv_budget,
 		 "Bytes of received MADs a file may have unread, for files opened from now on (default: 64 MiB)");
 
+static struct kmem_cache *file_cache;
+
+/**
+ * umad_cdev_init() - before the first open()
+ *
+ * Context: process; sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int umad_cdev_init(void)
+{
+	file_cache = KMEM_CACHE(umad_file, 0);
+	return file_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * umad_cdev_exit() - no file is left
+ *
+ * Context: process; sleeps.
+ */
+void umad_cdev_exit(void)
+{
+	kmem_cache_destroy(file_cache);
+}
+
 /* Of one without agents that is on no list. */
 static void file_free(struct umad_file *file)
 {
@@ -36,7 +60,7 @@ static void file_free(struct umad_file *file)
 	umad_user_put(file->user);
 	umad_reserve_put(file->reserve);
 	umad_port_put(file->port);
-	kfree(file);
+	kmem_cache_free(file_cache, file);
 }
 
 static int list_file(struct umad_file *file)
@@ -70,7 +94,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	struct umad_file *file;
 	int ret;
 
-	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	file = kmem_cache_zalloc(file_cache, GFP_KERNEL_ACCOUNT);
 	if (!file)
 		return ERR_PTR(-ENOMEM);
 	file->reserve = umad_reserve_get();
@@ -107,7 +131,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 err_reserve:
 	umad_reserve_put(file->reserve);
 err_free:
-	kfree(file);
+	kmem_cache_free(file_cache, file);
 	return ERR_PTR(-ENOMEM);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_file_create);
@@ -122,24 +146,28 @@ EXPORT_SYMBOL_IF_KUNIT(umad_file_create);
  */
 void umad_file_shut(struct umad_file *file)
 {
-	int id;
+	unsigned int id;
+	bool was_shut;
 
 	spin_lock(&file->lock);
+	was_shut = file->shutdown;
 	file->shutdown = true;
-	for (id = 0; id < UMAD_MAX_AGENTS; id++)
+	for (id = 0; id < file->slots && !was_shut; id++)
 		if (file->agent[id])
 			umad_agent_shut(file->agent[id]);
 	spin_unlock(&file->lock);
-	umad_rxq_shutdown(&file->rxq);
+	/* No agent has come to it since, and no entry. */
+	if (!was_shut)
+		umad_rxq_shutdown(&file->rxq);
 }
 
 /* One that falls to the caller, from *@id on; NULL: there is none. */
-static struct umad_agent *take_agent(struct umad_file *file, int *id)
+static struct umad_agent *take_agent(struct umad_file *file, unsigned int *id)
 {
 	struct umad_agent *agent = NULL;
 
 	spin_lock(&file->lock);
-	for (; !agent && *id < UMAD_MAX_AGENTS; ++*id) {
+	for (; !agent && *id < file->slots; ++*id) {
 		agent = file->agent[*id];
 		file->agent[*id] = NULL;
 	}
@@ -158,7 +186,7 @@ static struct umad_agent *take_agent(struct umad_file *file, int *id)
 void umad_file_shutdown(struct umad_file *file)
 {
 	struct umad_agent *agent;
-	int id = 0;
+	unsigned int id = 0;
 
 	umad_file_shut(file);
 	while ((agent = take_agent(file, &id)))

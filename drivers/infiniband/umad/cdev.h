@@ -10,6 +10,8 @@ struct umad_port;
 
 extern const struct file_operations umad_fops;
 
+int umad_cdev_init(void);
+void umad_cdev_exit(void);
 struct umad_file *umad_file_create(struct umad_port *port);
 void umad_file_destroy(struct umad_file *file);
 void umad_file_shut(struct umad_file *file);

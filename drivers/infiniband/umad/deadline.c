@@ -86,10 +86,10 @@ static bool run_due(struct umad_file *file, bool *late)
 static struct umad_agent *crowded_agent(struct umad_file *file)
 {
 	struct umad_agent *agent;
-	int id;
+	unsigned int id;
 
 	lockdep_assert_held(&file->lock);
-	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
+	for (id = 0; id < file->slots; id++) {
 		agent = file->agent[id];
 		if (agent && agent->expired_count > EXPIRED_MAX &&
 		    umad_active_ref_tryget(&agent->active_ref))

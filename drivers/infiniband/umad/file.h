@@ -46,6 +46,7 @@ struct umad_port;
  * @comm: of the opener, for people
  * @lock: protects the rest but @rxq; see above
  * @agent: by id, NULL for a free slot
+ * @slots: of @agent those that have ever been taken, all before the others
  * @shutdown: the RDMA device is gone, or the file is being closed
  * @used: an agent has been registered: the header's layout is fixed
  * @pkey_hdr: the header is &struct ib_user_mad_hdr, not the old one
@@ -72,6 +73,7 @@ struct umad_file {
 
 	spinlock_t lock; /* protects all up to @rmpp */
 	struct umad_agent *agent[UMAD_MAX_AGENTS];
+	unsigned int slots;
 	bool shutdown;
 	bool used;
 	bool pkey_hdr;

@@ -2,14 +2,18 @@
 /* Module init and exit: what is registered where, and in which order. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/kernel.h>
 #include <linux/module.h>
 #include <rdma/ib_verbs.h>
+#include "cdev.h"
 #include "debugfs.h"
 #include "device.h"
 #include "neigh.h"
 #include "pagebuf.h"
 #include "queues.h"
 #include "recv.h"
+#include "register.h"
+#include "request.h"
 #include "sysfs.h"
 
 MODULE_DESCRIPTION("User-space access to InfiniBand management datagrams");
@@ -17,6 +21,40 @@ MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(UMAD_VERSION);
 MODULE_ALIAS_RDMA_CLIENT("umad");
 MODULE_ALIAS_RDMA_CLIENT("issm");
+
+/* What the devices need, in the order in which it begins. */
+static const struct {
+	int (*init)(void);
+	void (*exit)(void);
+} parts[] = {
+	{ umad_queues_init, umad_queues_exit },
+	{ umad_cdev_init, umad_cdev_exit },
+	{ umad_register_init, umad_register_exit },
+	{ umad_request_init, umad_request_exit },
+	{ umad_recv_init, umad_recv_exit },
+	{ umad_neigh_init, umad_neigh_exit },
+};
+
+static void parts_exit(unsigned int n)
+{
+	while (n--)
+		parts[n].exit();
+}
+
+static int parts_init(void)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		ret = parts[i].init();
+		if (ret) {
+			parts_exit(i);
+			return ret;
+		}
+	}
+	return 0;
+}
 
 static int __init umad_init(void)
 {
@@ -31,28 +69,18 @@ static int __init umad_init(void)
 	ret = class_register(&umad_class);
 	if (ret)
 		goto err_chrdev;
-	ret = umad_queues_init();
+	ret = parts_init();
 	if (ret)
 		goto err_class;
-	ret = umad_recv_init();
-	if (ret)
-		goto err_queues;
-	ret = umad_neigh_init();
-	if (ret)
-		goto err_recv;
 	umad_debugfs_init();
 	ret = umad_clients_register();
 	if (ret)
-		goto err_neigh;
+		goto err_parts;
 	return 0;
 
-err_neigh:
+err_parts:
 	umad_debugfs_exit();
-	umad_neigh_exit();
-err_recv:
-	umad_recv_exit();
-err_queues:
-	umad_queues_exit();
+	parts_exit(ARRAY_SIZE(parts));
 err_class:
 	class_unregister(&umad_class);
 err_chrdev:
@@ -65,10 +93,8 @@ static void __exit umad_exit(void)
 {
 	umad_clients_unregister();
 	umad_debugfs_exit();
-	umad_neigh_exit();
-	umad_recv_exit();
 	umad_pagebuf_exit();
-	umad_queues_exit();
+	parts_exit(ARRAY_SIZE(parts));
 	class_unregister(&umad_class);
 	umad_chrdev_exit();
 }

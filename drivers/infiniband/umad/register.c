@@ -25,6 +25,30 @@
 /* ib_core's recv_queue_size, if nobody tells. */
 #define RECV_QUEUE_DEFAULT	512U
 
+static struct kmem_cache *agent_cache;
+
+/**
+ * umad_register_init() - before the first registration
+ *
+ * Context: process; sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int umad_register_init(void)
+{
+	agent_cache = KMEM_CACHE(umad_agent, 0);
+	return agent_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * umad_register_exit() - no agent is left
+ *
+ * Context: process; sleeps.
+ */
+void umad_register_exit(void)
+{
+	kmem_cache_destroy(agent_cache);
+}
+
 /* What ib_core checks of RMPP, as it is told of that for some agents only. */
 static enum umad_refusal check_reg(struct umad_port *port,
 				   const struct umad_reg *reg)
@@ -57,6 +81,7 @@ static int take_slot(struct umad_file *file, struct umad_agent *agent)
 			continue;
 		agent->id = id;
 		file->agent[id] = agent;
+		file->slots = max(file->slots, id + 1);
 		ret = 0;
 		break;
 	}
@@ -77,7 +102,7 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
 {
 	struct umad_agent *agent;
 
-	agent = kzalloc(sizeof(*agent), GFP_KERNEL_ACCOUNT);
+	agent = kmem_cache_zalloc(agent_cache, GFP_KERNEL_ACCOUNT);
 	if (!agent)
 		return NULL;
 	agent->file = file;
@@ -235,7 +260,7 @@ err_slot:
 err_leave:
 	umad_active_ref_put(&port->active_ref);
 err_free:
-	kfree(agent);
+	kmem_cache_free(agent_cache, agent);
 err:
 	umad_refuse(file, reg, why, ret);
 	return ERR_PTR(ret);

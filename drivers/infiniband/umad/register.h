@@ -9,6 +9,8 @@ struct umad_agent;
 struct umad_file;
 struct umad_reg;
 
+int umad_register_init(void);
+void umad_register_exit(void);
 struct umad_agent *umad_agent_create(struct umad_file *file,
 				     const struct umad_reg *reg, u32 *id);
 int umad_agent_publish(struct umad_file *file, u32 id,

@@ -16,7 +16,34 @@
 #include "wait_entry.h"
 
 /* Each that is outstanding takes as much, and is cleared. */
-static_assert(sizeof(struct umad_request) <= 512);
+static_assert(sizeof(struct umad_request) <= 576);
+
+static struct kmem_cache *request_cache;
+
+/**
+ * umad_request_init() - before the first request
+ *
+ * Context: process; sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int umad_request_init(void)
+{
+	request_cache = kmem_cache_create_usercopy("ib_umad_request", sizeof(struct umad_request),
+						   0, 0,
+						   offsetof(struct umad_request, timeout_mad),
+						   sizeof(struct ib_mad_hdr), NULL);
+	return request_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * umad_request_exit() - no file is left
+ *
+ * Context: process; sleeps.
+ */
+void umad_request_exit(void)
+{
+	kmem_cache_destroy(request_cache);
+}
 
 /**
  * umad_request_get() - take a reference
@@ -31,17 +58,24 @@ void umad_request_get(struct umad_request *req)
 
 static void view_entry(const struct umad_rx_entry *rx_entry, struct umad_rx_view *view)
 {
-	const struct umad_timeout_entry *entry =
-		container_of(rx_entry, struct umad_timeout_entry, rx_entry);
+	const struct umad_request *req = container_of(rx_entry, struct umad_request,
+						      timeout_entry);
 
-	view->data = &entry->mad;
-	view->len = sizeof(entry->mad);
+	view->data = &req->timeout_mad;
+	view->len = sizeof(req->timeout_mad);
+}
+
+/* The last of those who have its memory frees it. */
+static void let_go(struct umad_request *req)
+{
+	if (refcount_dec_and_test(&req->holders))
+		kmem_cache_free(request_cache, req);
 }
 
 static void release_entry(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 {
 	atomic_dec(&container_of(q, struct umad_file, rxq)->user->held_requests);
-	kfree(container_of(rx_entry, struct umad_timeout_entry, rx_entry));
+	let_go(container_of(rx_entry, struct umad_request, timeout_entry));
 }
 
 static const struct umad_rx_ops entry_ops = {
@@ -66,32 +100,29 @@ void umad_request_put(struct umad_request *req)
 	if (req->outlet)
 		umad_hidden_leave(req->outlet);
 	atomic_dec(&req->file->user->held_requests);
-	kfree(req->timeout_entry);
 	kfree(req->mad);
-	kfree(req);
+	let_go(req);
 }
 
 /* Tell the caller that nobody answered. */
 static void queue_timeout_entry(struct umad_request *req)
 {
-	struct umad_timeout_entry *entry = req->timeout_entry;
+	struct umad_rx_entry *entry = &req->timeout_entry;
 	struct umad_file *file = req->file;
 
 	lockdep_assert_held(&file->lock);
-	req->timeout_entry = NULL;
-	entry->rx_entry.hdr = req->hdr;
-	entry->rx_entry.hdr.status = ETIMEDOUT;
+	entry->hdr.status = ETIMEDOUT;
 	if (req->outlet)
 		umad_hidden_timed_out(req->agent, req->outlet, req->txn.key.tid);
 	if (req->ops->describe) {
-		memset(entry->rx_entry.hdr.reserved, 0,
-		       sizeof(entry->rx_entry.hdr.reserved));
-		req->ops->describe(req, entry->rx_entry.hdr.reserved);
+		memset(entry->hdr.reserved, 0, sizeof(entry->hdr.reserved));
+		req->ops->describe(req, entry->hdr.reserved);
 	}
 	/* It counts by itself: it may be read before the request has left, or long after. */
 	atomic_inc(&file->user->held_requests);
-	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_SEND_TIMED_OUT))
-		release_entry(&file->rxq, &entry->rx_entry);
+	refcount_inc(&req->holders);
+	if (!umad_file_queue(file, entry, UMAD_STAT_SEND_TIMED_OUT))
+		release_entry(&file->rxq, entry);
 }
 
 /**
@@ -100,7 +131,7 @@ static void queue_timeout_entry(struct umad_request *req)
  * @event: what happened
  * @wc_status: &enum ib_wc_status, or with UMAD_TXN_EV_UNDELIVERED the RMPPStatus,
  *	for the trace
- * @now: the time
+ * @now: the time, of UMAD_TXN_EV_DEADLINE
  *
  * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
  * Return: what umad_txn_step() returned.
@@ -244,29 +275,25 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 				       const struct ib_user_mad_hdr *hdr,
 				       const struct ib_mad_hdr *mad)
 {
-	struct umad_timeout_entry *entry;
 	struct umad_request *req;
 
 	if (!may_hold_another(agent->file))
 		return ERR_PTR(-ENOBUFS);
-	req = kzalloc(sizeof(*req), GFP_KERNEL_ACCOUNT);
-	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
-	if (!req || !entry) {
-		kfree(entry);
-		kfree(req);
+	req = kmem_cache_zalloc(request_cache, GFP_KERNEL_ACCOUNT);
+	if (!req) {
 		atomic_dec(&agent->file->user->held_requests);
 		return ERR_PTR(-ENOMEM);
 	}
 	req->ops = ops;
 	refcount_set(&req->refs, 1);
+	refcount_set(&req->holders, 1);
 	req->file = agent->file;
 	req->agent = agent;
-	req->hdr = *hdr;
-	req->timeout_entry = entry;
+	req->timeout_entry.hdr = *hdr;
+	req->timeout_entry.ops = &entry_ops;
+	req->timeout_mad = *mad;
 	timerqueue_init(&req->expired_node);
 	umad_flow_entry_init(&req->flow);
-	entry->mad = *mad;
-	entry->rx_entry.ops = &entry_ops;
 	init_txn(req, hdr, mad);
 	umad_retry_init(&req->retry, &req->txn.dest);
 	return req;
@@ -343,7 +370,8 @@ int umad_request_insert(struct umad_request *req, struct ib_mad_send_buf *buf,
 			umad_done_fn waiting_done, bool refuse_duplicate)
 {
 	struct umad_file *file = req->file;
-	ktime_t now = ktime_get();
+	/* Without a timeout nothing is timed. */
+	ktime_t now = req->txn.timeout ? ktime_get() : 0;
 	int ret = -EIO;
 
 	spin_lock(&file->lock);
@@ -460,7 +488,7 @@ void umad_request_wait_ended(struct umad_request *req, enum ib_wc_status status)
 
 	if (status == IB_WC_SUCCESS)
 		event = req->answer_lost ? UMAD_TXN_EV_LOST : UMAD_TXN_EV_SENT;
-	umad_request_step(req, event, status, ktime_get());
+	umad_request_step(req, event, status, 0);
 }
 
 /**

@@ -53,17 +53,6 @@ struct umad_request_ops {
 };
 
 /**
- * struct umad_timeout_entry - what read() returns when nobody answers
- * @rx_entry: entry of the receive queue; it counts in &umad_user.held_requests of the
- *	file's process
- * @mad: the common header of the MAD, as it was sent
- */
-struct umad_timeout_entry {
-	struct umad_rx_entry rx_entry;
-	struct ib_mad_hdr mad;
-};
-
-/**
  * struct umad_request - a MAD, or an RMPP message, that an application has written
  * @ops: what it is, constant
  * @txn: its transaction; protected by &umad_file.lock
@@ -96,9 +85,11 @@ struct umad_timeout_entry {
  *	&umad_file.lock
  * @retry: to be sent again; protected by &umad_file.lock
  * @has_turn: a further attempt is about to be posted; protected by &umad_file.lock
- * @hdr: the process's header, constant
- * @timeout_entry: allocated beforehand, NULL when it was handed to the receive queue;
- *	protected by &umad_file.lock
+ * @timeout_entry: what read() returns when nobody answers, with the process's header;
+ *	constant until it is queued, which keeps the memory by @holders, and then counts in
+ *	&umad_user.held_requests by itself
+ * @timeout_mad: of it the common header of the MAD, as it was sent
+ * @holders: of the memory: those with @refs together, and the receive queue
  * @mad: the whole MAD, kept only if it may be sent again; else set when @rearm is
  * @mad_len: bytes of @mad
  * @answer_lost: its response came and could not be kept; protected by
@@ -136,8 +127,9 @@ struct umad_request {
 	struct ib_mad_send_buf *retry_buf;
 	ktime_t retry_since;
 	struct umad_retry retry;
-	struct ib_user_mad_hdr hdr;
-	struct umad_timeout_entry *timeout_entry;
+	struct umad_rx_entry timeout_entry;
+	struct ib_mad_hdr timeout_mad;
+	refcount_t holders;
 	void *mad;
 	u32 mad_len;
 	u32 retries_kept;
@@ -164,6 +156,8 @@ static inline bool umad_request_has_ended(const struct umad_request *req)
 }
 
 /* request.c */
+int umad_request_init(void);
+void umad_request_exit(void);
 struct umad_request *umad_request_create(struct umad_agent *agent,
 					 const struct umad_request_ops *ops,
 					 const struct ib_user_mad_hdr *hdr,

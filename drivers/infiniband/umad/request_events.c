@@ -87,8 +87,8 @@ static struct umad_agent *backlog_agent(struct umad_file *file, unsigned int *id
 	unsigned int looked_at;
 
 	lockdep_assert_held(&file->lock);
-	for (looked_at = 0; looked_at < UMAD_MAX_AGENTS; looked_at++) {
-		*id = (*id + 1) % UMAD_MAX_AGENTS;
+	for (looked_at = 0; looked_at < file->slots; looked_at++) {
+		*id = (*id + 1) % file->slots;
 		agent = file->agent[*id];
 		if (agent && umad_wait_entry_may_kick(agent) &&
 		    umad_active_ref_tryget(&agent->active_ref))
@@ -280,7 +280,6 @@ bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf
 {
 	struct umad_request *matched = matched_send(buf, response), *req;
 	struct umad_file *file = agent->file;
-	ktime_t now = ktime_get();
 	bool answered = false;
 
 	lockdep_assert_held(&file->lock);
@@ -292,11 +291,11 @@ bool umad_request_answered(struct umad_agent *agent, struct ib_mad_send_buf *buf
 	if (!req || req->txn.state != UMAD_TXN_WAIT)
 		req = other_request(agent, matched, response, hdr);
 	if (req)
-		answered = umad_request_step(req, UMAD_TXN_EV_RESPONSE, 0, now) ==
+		answered = umad_request_step(req, UMAD_TXN_EV_RESPONSE, 0, 0) ==
 			   UMAD_TXN_DELIVER;
 	/* One that was given up has caught it for its successor, or for none. */
 	if (matched && matched != req)
-		umad_request_step(matched, UMAD_TXN_EV_RESPONSE, 0, now);
+		umad_request_step(matched, UMAD_TXN_EV_RESPONSE, 0, 0);
 	if (answered)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_COMPLETED);
 	return answered;

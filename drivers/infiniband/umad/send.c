@@ -67,7 +67,7 @@ static void rearm_failed(struct umad_request *req)
 	if (req->txn.state != UMAD_TXN_WAIT || req->waiting || wait_entry_rearm(req) ||
 	    req->txn.timeout != UMAD_TIMEOUT_INFINITE)
 		return;
-	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, ktime_get());
+	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, 0);
 }
 
 /* ib_core has done with an attempt; @waited: it was the wait entry, or had been. */
@@ -77,7 +77,7 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 	struct umad_request *req = umad_post_owner(buf);
 	struct umad_file *file = req->file;
 	bool ok = status == IB_WC_SUCCESS;
-	ktime_t now = ktime_get();
+	ktime_t now;
 
 	spin_lock(&file->lock);
 	umad_request_count_failure(req, status);
@@ -96,6 +96,7 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 			umad_request_wait_ended(req, status);
 	}
 	if (req->retry_buf == buf) {
+		now = ktime_get();
 		umad_pace_took(&file->port->pace,
 			       ktime_to_ns(ktime_sub(now, req->retry_since)));
 		attempt_done(req);
@@ -103,7 +104,7 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 	if (req->postponed && !umad_wait_entry_is_full(req)) {
 		req->postponed = false;
 		if (req->txn.state == UMAD_TXN_WAIT)
-			umad_request_retry(req, now);
+			umad_request_retry(req, ktime_get());
 	}
 	umad_request_unlock(file);
 	umad_request_free_mad(req, buf);
@@ -248,7 +249,7 @@ static void post_backlogged(struct umad_request *req, struct ib_mad_send_buf *bu
 	if (ret) {
 		/* write() has returned long ago. */
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
-		umad_request_step(req, UMAD_TXN_EV_FAILED, IB_WC_GENERAL_ERR, ktime_get());
+		umad_request_step(req, UMAD_TXN_EV_FAILED, IB_WC_GENERAL_ERR, 0);
 	}
 	umad_request_unlock(file);
 	if (ret)
@@ -283,7 +284,7 @@ static int post_first(struct umad_request *req, struct ib_mad_send_buf *buf)
 	if (ret) {
 		reported = req->txn.state == UMAD_TXN_EXPIRED ||
 			   req->txn.state == UMAD_TXN_DONE;
-		umad_request_step(req, UMAD_TXN_EV_CANCEL, 0, ktime_get());
+		umad_request_step(req, UMAD_TXN_EV_CANCEL, 0, 0);
 	}
 	umad_request_unlock(file);
 

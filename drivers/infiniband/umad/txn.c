@@ -465,7 +465,7 @@ static enum umad_txn_action step_wait(struct umad_txn_table *table,
  * @table: of the file
  * @txn: in @table, or DONE
  * @event: what happened
- * @now: the clock of the deadlines
+ * @now: the clock of the deadlines, of UMAD_TXN_EV_DEADLINE; else it means nothing
  *
  * The table of states and events is in Documentation/internals/requests.rst.
  * Context: process, the table's lock held; does not sleep.

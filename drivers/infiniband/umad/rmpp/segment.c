@@ -39,7 +39,7 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	umad_request_count_failure(req, status);
 	/* The response has overtaken the last ACK, and there was no room for it. */
 	if (req->answer_lost)
-		umad_request_step(req, UMAD_TXN_EV_LOST, status, ktime_get());
+		umad_request_step(req, UMAD_TXN_EV_LOST, status, 0);
 	umad_request_unlock(file);
 	umad_request_free_mad(req, buf);
 }

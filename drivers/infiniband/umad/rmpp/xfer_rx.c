@@ -98,8 +98,8 @@ static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 	lockdep_assert_held(&file->lock);
 	/* The requests of an agent that goes away are canceled by its closer. */
 	if (rx->req && wanted)
-		wanted = umad_request_step(rx->req, UMAD_TXN_EV_RESPONSE, 0,
-					   ktime_get()) == UMAD_TXN_DELIVER;
+		wanted = umad_request_step(rx->req, UMAD_TXN_EV_RESPONSE, 0, 0) ==
+			 UMAD_TXN_DELIVER;
 	if (rx->req && wanted)
 		umad_stat_inc(stats, UMAD_STAT_SEND_COMPLETED);
 	umad_xfer_rx_uncharge_all(rx);

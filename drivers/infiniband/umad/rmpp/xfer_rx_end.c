@@ -313,8 +313,7 @@ void umad_rmpp_fail_infinite(struct umad_request *req, u8 status)
 	lockdep_assert_held(&req->file->lock);
 	if (req->txn.state == UMAD_TXN_WAIT &&
 	    req->txn.timeout == UMAD_TIMEOUT_INFINITE)
-		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, status,
-				  ktime_get());
+		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, status, 0);
 }
 
 /**

@@ -173,8 +173,7 @@ static bool late_packet_receive(struct umad_request *req, const struct rmpp_pack
 				    RMPP_REASON_STOPPED : RMPP_REASON_ABORTED;
 		tx->engine.status = packet->status;
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
-		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, packet->status,
-				  ktime_get());
+		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, packet->status, 0);
 		break;
 	}
 	return false;
@@ -341,7 +340,7 @@ static const struct umad_request_ops message_ops = {
 /* Set up the engine of a message that nobody else knows yet. */
 static void transfer_init(struct umad_request *req)
 {
-	const struct ib_user_mad_hdr *hdr = &req->hdr;
+	const struct ib_user_mad_hdr *hdr = &req->timeout_entry.hdr;
 	struct umad_port *port = req->file->port;
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct ib_mad_hdr *mad = umad_xfer_tx_mad(tx);
