@@ -37,7 +37,7 @@ struct umad_file;
  * @posted: how many were posted so far
  * @expired_count: how many are in @expired
  * @flow: its requests in ib_core, if those are limited, and those that wait for a place
- * @kept_ah: that of its last MAD, for another to the same place; or NULL
+ * @kept_ah: that of the last MAD written, for another to the same place; or NULL
  * @receivers: messages being reassembled, or just complete, &umad_xfer_rx.agent_node
  */
 struct umad_agent {

@@ -209,7 +209,8 @@ static struct umad_ah *get_kept(struct umad_agent *agent, const struct umad_addr
 	spin_lock(&agent->file->lock);
 	ah = agent->kept_ah;
 	if (ah && ah->lid == addr->lid && ah->sl == addr->sl &&
-	    ah->path_bits == addr->path_bits && time_before(jiffies, ah->made_at + KEEP))
+	    ah->path_bits == addr->path_bits &&
+	    time_in_range(jiffies, ah->made_at, ah->made_at + KEEP))
 		umad_ah_get(ah);
 	else
 		ah = NULL;
@@ -248,7 +249,7 @@ void umad_ah_forget_kept(struct umad_agent *agent)
  *	if the process has paused; what packets of others ask for is not remembered
  *
  * On RoCE this resolves the GID, and a neighbour that does not answer takes
- * about a second: hold no lock. On InfiniBand the agent's last one may do.
+ * about a second: hold no lock. On InfiniBand that of the agent's last write may do.
  * Context: process; sleeps. The RDMA device stays until umad_ah_put().
  * Return: the handle with one reference, or what ib_core and the driver have
  * against the address: -ENODATA for a GID index without GID, -EINVAL for an
@@ -279,7 +280,7 @@ struct umad_ah *umad_ah_create(struct umad_agent *agent,
 	ah->sl = addr->sl;
 	ah->path_bits = addr->path_bits;
 	ah->made_at = jiffies;
-	if (may)
+	if (may && writer)
 		keep(agent, ah);
 	return ah;
 }

@@ -16,7 +16,7 @@
 #include "wait_entry.h"
 
 /* Each that is outstanding takes as much, and is cleared. */
-static_assert(sizeof(struct umad_request) <= 576);
+static_assert(sizeof(struct umad_request) <= 512);
 
 static struct kmem_cache *request_cache;
 
@@ -28,10 +28,7 @@ static struct kmem_cache *request_cache;
  */
 int umad_request_init(void)
 {
-	request_cache = kmem_cache_create_usercopy("ib_umad_request", sizeof(struct umad_request),
-						   0, 0,
-						   offsetof(struct umad_request, timeout_mad),
-						   sizeof(struct ib_mad_hdr), NULL);
+	request_cache = KMEM_CACHE(umad_request, 0);
 	return request_cache ? 0 : -ENOMEM;
 }
 
@@ -58,24 +55,17 @@ void umad_request_get(struct umad_request *req)
 
 static void view_entry(const struct umad_rx_entry *rx_entry, struct umad_rx_view *view)
 {
-	const struct umad_request *req = container_of(rx_entry, struct umad_request,
-						      timeout_entry);
+	const struct umad_timeout_entry *entry =
+		container_of(rx_entry, struct umad_timeout_entry, rx_entry);
 
-	view->data = &req->timeout_mad;
-	view->len = sizeof(req->timeout_mad);
-}
-
-/* The last of those who have its memory frees it. */
-static void let_go(struct umad_request *req)
-{
-	if (refcount_dec_and_test(&req->holders))
-		kmem_cache_free(request_cache, req);
+	view->data = &entry->mad;
+	view->len = sizeof(entry->mad);
 }
 
 static void release_entry(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 {
 	atomic_dec(&container_of(q, struct umad_file, rxq)->user->held_requests);
-	let_go(container_of(rx_entry, struct umad_request, timeout_entry));
+	kfree(container_of(rx_entry, struct umad_timeout_entry, rx_entry));
 }
 
 static const struct umad_rx_ops entry_ops = {
@@ -100,29 +90,34 @@ void umad_request_put(struct umad_request *req)
 	if (req->outlet)
 		umad_hidden_leave(req->outlet);
 	atomic_dec(&req->file->user->held_requests);
+	kfree(req->timeout_entry);
 	kfree(req->mad);
-	let_go(req);
+	kmem_cache_free(request_cache, req);
 }
 
 /* Tell the caller that nobody answered. */
 static void queue_timeout_entry(struct umad_request *req)
 {
-	struct umad_rx_entry *entry = &req->timeout_entry;
+	struct umad_timeout_entry *entry = req->timeout_entry;
 	struct umad_file *file = req->file;
 
 	lockdep_assert_held(&file->lock);
-	entry->hdr.status = ETIMEDOUT;
+	if (WARN_ON_ONCE(!entry))
+		return;
+	req->timeout_entry = NULL;
+	entry->rx_entry.hdr = req->hdr;
+	entry->rx_entry.hdr.status = ETIMEDOUT;
 	if (req->outlet)
 		umad_hidden_timed_out(req->agent, req->outlet, req->txn.key.tid);
 	if (req->ops->describe) {
-		memset(entry->hdr.reserved, 0, sizeof(entry->hdr.reserved));
-		req->ops->describe(req, entry->hdr.reserved);
+		memset(entry->rx_entry.hdr.reserved, 0,
+		       sizeof(entry->rx_entry.hdr.reserved));
+		req->ops->describe(req, entry->rx_entry.hdr.reserved);
 	}
 	/* It counts by itself: it may be read before the request has left, or long after. */
 	atomic_inc(&file->user->held_requests);
-	refcount_inc(&req->holders);
-	if (!umad_file_queue(file, entry, UMAD_STAT_SEND_TIMED_OUT))
-		release_entry(&file->rxq, entry);
+	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_SEND_TIMED_OUT))
+		release_entry(&file->rxq, &entry->rx_entry);
 }
 
 /**
@@ -270,6 +265,23 @@ static void set_tid(struct umad_agent *agent, struct ib_mad_hdr *mad)
 		mad->tid = umad_tid_with(agent->core, mad->tid);
 }
 
+/* Of a single MAD that expects no response read() returns nothing. */
+static bool may_be_reported(const struct umad_request_ops *ops, const struct ib_user_mad_hdr *hdr)
+{
+	return hdr->timeout_ms || ops->describe;
+}
+
+static struct umad_timeout_entry *entry_alloc(const struct ib_mad_hdr *mad)
+{
+	struct umad_timeout_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
+
+	if (!entry)
+		return NULL;
+	entry->mad = *mad;
+	entry->rx_entry.ops = &entry_ops;
+	return entry;
+}
+
 static struct umad_request *send_alloc(struct umad_agent *agent,
 				       const struct umad_request_ops *ops,
 				       const struct ib_user_mad_hdr *hdr,
@@ -280,23 +292,29 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 	if (!may_hold_another(agent->file))
 		return ERR_PTR(-ENOBUFS);
 	req = kmem_cache_zalloc(request_cache, GFP_KERNEL_ACCOUNT);
-	if (!req) {
-		atomic_dec(&agent->file->user->held_requests);
-		return ERR_PTR(-ENOMEM);
+	if (!req)
+		goto err;
+	if (may_be_reported(ops, hdr)) {
+		req->timeout_entry = entry_alloc(mad);
+		if (!req->timeout_entry)
+			goto err_free;
 	}
 	req->ops = ops;
 	refcount_set(&req->refs, 1);
-	refcount_set(&req->holders, 1);
 	req->file = agent->file;
 	req->agent = agent;
-	req->timeout_entry.hdr = *hdr;
-	req->timeout_entry.ops = &entry_ops;
-	req->timeout_mad = *mad;
+	req->hdr = *hdr;
 	timerqueue_init(&req->expired_node);
 	umad_flow_entry_init(&req->flow);
 	init_txn(req, hdr, mad);
 	umad_retry_init(&req->retry, &req->txn.dest);
 	return req;
+
+err_free:
+	kmem_cache_free(request_cache, req);
+err:
+	atomic_dec(&agent->file->user->held_requests);
+	return ERR_PTR(-ENOMEM);
 }
 
 /**

@@ -53,6 +53,17 @@ struct umad_request_ops {
 };
 
 /**
+ * struct umad_timeout_entry - what read() returns when nobody answers
+ * @rx_entry: entry of the receive queue; it counts in &umad_user.held_requests of the
+ *	file's process. Not a part of the request: of these a process may leave many unread
+ * @mad: the common header of the MAD, as it was sent
+ */
+struct umad_timeout_entry {
+	struct umad_rx_entry rx_entry;
+	struct ib_mad_hdr mad;
+};
+
+/**
  * struct umad_request - a MAD, or an RMPP message, that an application has written
  * @ops: what it is, constant
  * @txn: its transaction; protected by &umad_file.lock
@@ -85,11 +96,9 @@ struct umad_request_ops {
  *	&umad_file.lock
  * @retry: to be sent again; protected by &umad_file.lock
  * @has_turn: a further attempt is about to be posted; protected by &umad_file.lock
- * @timeout_entry: what read() returns when nobody answers, with the process's header;
- *	constant until it is queued, which keeps the memory by @holders, and then counts in
- *	&umad_user.held_requests by itself
- * @timeout_mad: of it the common header of the MAD, as it was sent
- * @holders: of the memory: those with @refs together, and the receive queue
+ * @hdr: the process's header, constant
+ * @timeout_entry: allocated beforehand, NULL when it was handed to the receive queue, or
+ *	of what read() never returns; protected by &umad_file.lock
  * @mad: the whole MAD, kept only if it may be sent again; else set when @rearm is
  * @mad_len: bytes of @mad
  * @answer_lost: its response came and could not be kept; protected by
@@ -127,9 +136,8 @@ struct umad_request {
 	struct ib_mad_send_buf *retry_buf;
 	ktime_t retry_since;
 	struct umad_retry retry;
-	struct umad_rx_entry timeout_entry;
-	struct ib_mad_hdr timeout_mad;
-	refcount_t holders;
+	struct ib_user_mad_hdr hdr;
+	struct umad_timeout_entry *timeout_entry;
 	void *mad;
 	u32 mad_len;
 	u32 retries_kept;

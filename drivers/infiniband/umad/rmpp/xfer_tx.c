@@ -340,7 +340,7 @@ static const struct umad_request_ops message_ops = {
 /* Set up the engine of a message that nobody else knows yet. */
 static void transfer_init(struct umad_request *req)
 {
-	const struct ib_user_mad_hdr *hdr = &req->timeout_entry.hdr;
+	const struct ib_user_mad_hdr *hdr = &req->hdr;
 	struct umad_port *port = req->file->port;
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct ib_mad_hdr *mad = umad_xfer_tx_mad(tx);

@@ -50,6 +50,8 @@ static int send_one(FIXTURE_DATA(faults) *self, uint32_t tid,
 	msg->hdr.qpn = htobe32(1);
 	msg->hdr.qkey = htobe32(GSI_QKEY);
 	msg->hdr.lid = htobe16(0x99);
+	/* Or the next would use the address handle of this. */
+	msg->hdr.sl = tid % 8;
 	msg->hdr.timeout_ms = timeout_ms;
 	msg->hdr.retries = retries;
 	msg->mad.base_version = 1;

@@ -294,7 +294,7 @@ FIXTURE_VARIANT_ADD(memory, requests) {
 
 FIXTURE_VARIANT_ADD(memory, timeouts) {
 	.name = "timeouts", .load = hold_timeouts,
-	.until_max = true, .most = 8 * MIB,
+	.until_max = true, .most = 2 * MIB,
 };
 
 FIXTURE_VARIANT_ADD(memory, unread) {
