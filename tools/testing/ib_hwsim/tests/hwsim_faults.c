@@ -22,6 +22,7 @@ FIXTURE(faults) {
 	struct umad_msg msg, got;
 	struct ib_hwsim_frame frame;
 	char text[4096];
+	uint8_t sl;		/* of what send_one() sends */
 };
 
 FIXTURE_SETUP(faults)
@@ -50,8 +51,7 @@ static int send_one(FIXTURE_DATA(faults) *self, uint32_t tid,
 	msg->hdr.qpn = htobe32(1);
 	msg->hdr.qkey = htobe32(GSI_QKEY);
 	msg->hdr.lid = htobe16(0x99);
-	/* Or the next would use the address handle of this. */
-	msg->hdr.sl = tid % 8;
+	msg->hdr.sl = self->sl;
 	msg->hdr.timeout_ms = timeout_ms;
 	msg->hdr.retries = retries;
 	msg->mad.base_version = 1;
@@ -326,22 +326,29 @@ static int set_fail(const char *verb, const char *text)
 	return umad_write_sysfs(path, text);
 }
 
+/* One that cannot use the address handle of the last. */
+static int send_elsewhere(FIXTURE_DATA(faults) *self, uint32_t tid)
+{
+	self->sl++;
+	return send_one(self, tid, 0, 0);
+}
+
 TEST_F(faults, verbs_fail)
 {
 	ASSERT_EQ(0, set_fail("create_ah", "nth 2 EBUSY"));
-	EXPECT_EQ(MSG_LEN, send_one(self, 1, 0, 0));
-	EXPECT_EQ(-EBUSY, send_one(self, 2, 0, 0));
-	EXPECT_EQ(MSG_LEN, send_one(self, 3, 0, 0));
+	EXPECT_EQ(MSG_LEN, send_elsewhere(self, 1));
+	EXPECT_EQ(-EBUSY, send_elsewhere(self, 2));
+	EXPECT_EQ(MSG_LEN, send_elsewhere(self, 3));
 	EXPECT_TIDS(1, 3);
 	read_all(ROOT "hwsim30/fail/create_ah", self->text,
 		 sizeof(self->text));
 	EXPECT_STREQ("nth 2 EBUSY calls=3 hits=1\n", self->text);
 
 	ASSERT_EQ(0, set_fail("create_ah", "all"));
-	EXPECT_EQ(-ENOMEM, send_one(self, 4, 0, 0));
+	EXPECT_EQ(-ENOMEM, send_elsewhere(self, 4));
 	ASSERT_EQ(0, set_fail("create_ah", "off"));
 	EXPECT_EQ(-EINVAL, set_fail("create_ah", "maybe"));
-	EXPECT_EQ(MSG_LEN, send_one(self, 5, 0, 0));
+	EXPECT_EQ(MSG_LEN, send_elsewhere(self, 5));
 	EXPECT_TIDS(5);
 }
 
