@@ -28,6 +28,15 @@ def concerns_us(plan):
         re.search(r"\bours\b", command) for _, command in plan.tests)
 
 
+def may_be_chance(plan, results):
+    """Has the in-tree module alone failed?
+
+    Some of what it does depends on who is faster: that counts only if it comes twice.
+    """
+    return (plan.module == "intree" and not concerns_us(plan) and
+            any(r.status == FAIL for r in results))
+
+
 def key(plan, initrd, args, folders):
     """What the outcome depends on, as one word.
 

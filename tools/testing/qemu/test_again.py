@@ -49,6 +49,24 @@ class Key(unittest.TestCase):
             self.assertNotEqual(self.key(), self.key(other), change)
 
 
+class Chance(unittest.TestCase):
+    """What fails once may pass when it runs again."""
+
+    failed = [Result("one", PASS, ""), Result("two", FAIL, "")]
+
+    def test_a_plan_of_the_in_tree_module_may(self):
+        plan = Plan(name="plan", module="intree", tests=[("one", "true")])
+        self.assertTrue(again.may_be_chance(plan, self.failed))
+        self.assertFalse(again.may_be_chance(plan, self.failed[:1]))
+
+    def test_a_plan_with_our_module_may_not(self):
+        for change in ({"module": "ours"}, {"module": "none"}, {"remote": "ours"},
+                       {"tests": [("one", "xt_reload ours")]}):
+            plan = dataclasses.replace(
+                Plan(name="plan", module="intree", tests=[("one", "true")]), **change)
+            self.assertFalse(again.may_be_chance(plan, self.failed), change)
+
+
 class Kept(unittest.TestCase):
     """What passed is recalled, for its time."""
 
