@@ -141,7 +141,8 @@ EXPORT_SYMBOL_IF_KUNIT(umad_file_create);
  * @file: may be shut already
  *
  * Who is inside leaves meanwhile: of all agents at the same time, and of all
- * files that are shut before the first is killed.
+ * files that are shut before the first is killed. If another caller has begun, it may
+ * still be dropping entries when this returns.
  * Context: process; may sleep, but never for user space.
  */
 void umad_file_shut(struct umad_file *file)

@@ -265,7 +265,10 @@ static void set_tid(struct umad_agent *agent, struct ib_mad_hdr *mad)
 		mad->tid = umad_tid_with(agent->core, mad->tid);
 }
 
-/* Of a single MAD that expects no response read() returns nothing. */
+/*
+ * Of a single MAD that expects no response read() returns nothing. A message, and only
+ * that has @describe, is reported if it was not delivered, even so.
+ */
 static bool may_be_reported(const struct umad_request_ops *ops, const struct ib_user_mad_hdr *hdr)
 {
 	return hdr->timeout_ms || ops->describe;

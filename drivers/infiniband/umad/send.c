@@ -77,7 +77,6 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 	struct umad_request *req = umad_post_owner(buf);
 	struct umad_file *file = req->file;
 	bool ok = status == IB_WC_SUCCESS;
-	ktime_t now;
 
 	spin_lock(&file->lock);
 	umad_request_count_failure(req, status);
@@ -96,9 +95,8 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 			umad_request_wait_ended(req, status);
 	}
 	if (req->retry_buf == buf) {
-		now = ktime_get();
 		umad_pace_took(&file->port->pace,
-			       ktime_to_ns(ktime_sub(now, req->retry_since)));
+			       ktime_to_ns(ktime_sub(ktime_get(), req->retry_since)));
 		attempt_done(req);
 	}
 	if (req->postponed && !umad_wait_entry_is_full(req)) {
