@@ -20,9 +20,6 @@
 #define EXPIRED_MAX	8
 #define FILE_EXPIRED_MAX 256
 
-/* What has passed so long ago is not made later still by naps (deadlines.c). */
-#define LATE		(20 * NSEC_PER_MSEC)
-
 /**
  * struct due - a timer that has been entered
  * @timer: that is to be run
@@ -34,12 +31,11 @@ struct due {
 };
 
 /*
- * One batch under the lock. Fills in the @n that are to be run, and by how many ns the
- * first was @late. True: there are more.
+ * One batch under the lock. Fills in the @n that are to be run. True: there are more.
  * One request that ends is the last of a batch: its wait entry is taken back, and
  * ib_core's search for that is long behind many whose timeout is infinite.
  */
-static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n, s64 *late)
+static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n)
 {
 	unsigned int looked_at = 0;
 	struct umad_timer *timer;
@@ -48,7 +44,6 @@ static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n
 
 	*n = 0;
 	spin_lock(&file->lock);
-	*late = ktime_sub(now, umad_timers_next(&file->timers));
 	while (looked_at++ < BATCH && list_empty(&file->done) &&
 	       (timer = umad_timers_first_due(&file->timers, now))) {
 		umad_timer_clear(&file->timers, timer);
@@ -62,22 +57,20 @@ static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n
 }
 
 /* As many as fit a turn; true: there are more. */
-static bool run_due(struct umad_file *file, bool *late)
+static bool run_due(struct umad_file *file)
 {
 	struct due due[BATCH];
 	unsigned int total = 0, n, i;
 	bool more;
-	s64 ns;
 
 	do {
-		more = enter_batch(file, due, &n, &ns);
+		more = enter_batch(file, due, &n);
 		for (i = 0; i < n; i++) {
 			due[i].timer->ops->run(due[i].timer);
 			umad_agent_leave(due[i].agent);
 		}
 		/* Those of agents that go away are not among them. */
 		total += n ?: BATCH;
-		*late = ns >= LATE;
 	} while (more && total < TURN);
 	return more;
 }
@@ -135,26 +128,31 @@ static bool drop_some(struct umad_file *file, ktime_t start, unsigned int most)
 	return false;
 }
 
-/* With another turn, if there is more; else at the next deadline. */
-static bool go_on(struct umad_file *file, bool more)
+/* With another turn, if there is more: since when. Else at the next deadline. */
+static ktime_t go_on(struct umad_file *file, bool more)
 {
+	ktime_t due = KTIME_MAX;
+
 	spin_lock(&file->lock);
-	file->armed = more ? ktime_get() : KTIME_MAX;
-	if (!more)
+	if (more) {
+		file->armed = ktime_get();
+		due = min(umad_timers_next(&file->timers), file->armed);
+	} else {
+		file->armed = KTIME_MAX;
 		umad_file_arm(file);
+	}
 	spin_unlock(&file->lock);
-	return more;
+	return due;
 }
 
-static bool deadline_turn(struct umad_deadlines *deadlines, bool *late)
+static ktime_t deadline_turn(struct umad_deadlines *deadlines)
 {
 	struct umad_file *file = container_of(deadlines, struct umad_file, deadlines);
 	ktime_t start = ktime_get();
 	bool more = true;
 
 	if (!drop_some(file, start, FILE_EXPIRED_MAX))
-		more = run_due(file, &file->late);
-	*late = file->late;
+		more = run_due(file);
 	if (!more)
 		more = drop_some(file, start, 0);
 	return go_on(file, more);

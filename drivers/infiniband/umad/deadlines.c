@@ -14,11 +14,10 @@
 
 /*
  * The deadlines of a jiffy come at once. After so long, others have the processor if they
- * wait for it: for a kernel thread that has just woken up they are not preferred. But who
- * computes may keep it for some ms each time: what is late already waits more seldom.
+ * wait for it: for a kernel thread that has just woken up they are not preferred. Not
+ * sooner: who computes may keep it for some ms each time.
  */
-#define OTHERS_AFTER		(30 * NSEC_PER_USEC)
-#define OTHERS_AFTER_LATE	(300 * NSEC_PER_USEC)
+#define OTHERS_AFTER		(500 * NSEC_PER_USEC)
 #define OTHERS_US		10
 
 /*
@@ -30,11 +29,9 @@
 #define WHEEL_EXACT		63
 #define WHEEL_EARLY		7
 
-static void let_others_run(struct umad_deadline_thread *thread, bool late)
+static void let_others_run(struct umad_deadline_thread *thread)
 {
-	s64 ns = ktime_to_ns(ktime_sub(ktime_get(), thread->since));
-
-	if (ns < (late ? OTHERS_AFTER_LATE : OTHERS_AFTER))
+	if (ktime_sub(ktime_get(), thread->since) < OTHERS_AFTER)
 		return;
 	/* Without high resolution that would be a jiffy each time. */
 	if (!single_task_running() && hrtimer_resolution < NSEC_PER_MSEC)
@@ -59,7 +56,46 @@ static void one_thread_more(struct umad_deadline_pool *pool)
 	}
 }
 
-/* Whose turn it is; NULL: nobody waits, and the thread ends. */
+static bool is_waiting(const struct umad_deadlines *deadlines)
+{
+	return !RB_EMPTY_NODE(&deadlines->due.node);
+}
+
+static void wait_for_turn(struct umad_deadlines *deadlines, ktime_t due)
+{
+	struct umad_deadline_pool *pool = deadlines->pool;
+
+	lockdep_assert_held(&pool->lock);
+	if (is_waiting(deadlines))
+		return;
+	umad_turn_wait(&deadlines->turn);
+	deadlines->due.expires = due;
+	timerqueue_add(&pool->due, &deadlines->due);
+}
+
+static void wait_no_more(struct umad_deadlines *deadlines)
+{
+	struct umad_deadline_pool *pool = deadlines->pool;
+
+	lockdep_assert_held(&pool->lock);
+	if (!is_waiting(deadlines))
+		return;
+	umad_turn_leave(&deadlines->turn);
+	timerqueue_del(&pool->due, &deadlines->due);
+}
+
+/* Who is overdue for longest, or whose turn it is: of the time, each have a half. */
+static struct umad_deadlines *next_file(struct umad_deadline_thread *thread)
+{
+	struct umad_deadline_pool *pool = thread->pool;
+
+	thread->overdue = pool->ahead <= 0;
+	if (thread->overdue)
+		return container_of(timerqueue_getnext(&pool->due), struct umad_deadlines, due);
+	return container_of(umad_turn_take(&pool->root), struct umad_deadlines, turn);
+}
+
+/* NULL: nobody waits, and the thread ends. */
 static struct umad_deadlines *begin_turn(struct umad_deadline_thread *thread)
 {
 	struct umad_deadline_pool *pool = thread->pool;
@@ -68,25 +104,32 @@ static struct umad_deadlines *begin_turn(struct umad_deadline_thread *thread)
 	spin_lock_bh(&pool->lock);
 	thread->busy = umad_turn_is_awaited(&pool->root);
 	if (thread->busy) {
-		deadlines = container_of(umad_turn_take(&pool->root), struct umad_deadlines,
-					 turn);
+		deadlines = next_file(thread);
+		wait_no_more(deadlines);
 		deadlines->running = true;
 		deadlines->again = false;
+	} else {
+		pool->ahead = 0;
 	}
 	spin_unlock_bh(&pool->lock);
+	thread->begun = ktime_get();
 	return deadlines;
 }
 
-static void end_turn(struct umad_deadlines *deadlines, bool more)
+static void end_turn(struct umad_deadline_thread *thread, struct umad_deadlines *deadlines,
+		     ktime_t due)
 {
-	struct umad_deadline_pool *pool = deadlines->pool;
+	struct umad_deadline_pool *pool = thread->pool;
+	ktime_t now = ktime_get();
+	s64 ns = ktime_sub(now, thread->begun);
 
 	spin_lock_bh(&pool->lock);
+	pool->ahead += thread->overdue ? ns : -ns;
 	deadlines->running = false;
 	if (deadlines->ended)
 		complete(deadlines->ended);
-	else if (more || deadlines->again)
-		umad_turn_wait(&deadlines->turn);
+	else if (due != KTIME_MAX || deadlines->again)
+		wait_for_turn(deadlines, min(due, now));
 	spin_unlock_bh(&pool->lock);
 }
 
@@ -95,13 +138,11 @@ static void give_turns(struct work_struct *work)
 	struct umad_deadline_thread *thread =
 		container_of(work, struct umad_deadline_thread, work);
 	struct umad_deadlines *deadlines;
-	bool more, late;
 
 	thread->since = ktime_get();
 	while ((deadlines = begin_turn(thread))) {
-		more = deadlines->ops->turn(deadlines, &late);
-		end_turn(deadlines, more);
-		let_others_run(thread, late);
+		end_turn(thread, deadlines, deadlines->ops->turn(deadlines));
+		let_others_run(thread);
 	}
 }
 
@@ -114,7 +155,7 @@ static void timer_has_expired(struct timer_list *timer)
 	if (deadlines->running) {
 		deadlines->again = true;
 	} else if (!deadlines->ended) {
-		umad_turn_wait(&deadlines->turn);
+		wait_for_turn(deadlines, ktime_get());
 		one_thread_more(pool);
 	}
 	spin_unlock(&pool->lock);
@@ -142,6 +183,7 @@ struct umad_deadline_pool *umad_deadline_pool_create(const char *name)
 	}
 	spin_lock_init(&pool->lock);
 	umad_turn_init(&pool->root, NULL);
+	timerqueue_init_head(&pool->due);
 	for (i = 0; i < UMAD_DEADLINE_THREADS; i++) {
 		pool->thread[i].pool = pool;
 		INIT_WORK(&pool->thread[i].work, give_turns);
@@ -182,6 +224,7 @@ void umad_deadlines_init(struct umad_deadlines *deadlines, struct umad_deadline_
 	deadlines->ops = ops;
 	timer_setup(&deadlines->timer, timer_has_expired, 0);
 	umad_turn_init(&deadlines->turn, process);
+	timerqueue_init(&deadlines->due);
 	deadlines->running = false;
 	deadlines->again = false;
 	deadlines->ended = NULL;
@@ -222,7 +265,7 @@ void umad_deadlines_destroy(struct umad_deadlines *deadlines)
 
 	spin_lock_bh(&pool->lock);
 	deadlines->ended = &ended;
-	umad_turn_leave(&deadlines->turn);
+	wait_no_more(deadlines);
 	running = deadlines->running;
 	spin_unlock_bh(&pool->lock);
 	if (running)

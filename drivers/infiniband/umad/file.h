@@ -54,7 +54,6 @@ struct umad_port;
  * @deadlines: the turns that begin at the first of them
  * @armed: when that is, or KTIME_MAX
  * @expired: requests of @agent that have expired and listen for a late response
- * @late: what had passed in the last turn was late; belongs to the turn
  * @txns: outstanding requests
  * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
  * @retry_queue: what waits for its turn to be sent again
@@ -81,7 +80,6 @@ struct umad_file {
 	struct umad_deadlines deadlines;
 	ktime_t armed;
 	unsigned int expired;
-	bool late;
 	struct umad_txn_table txns;
 	struct list_head done;
 	struct umad_retry_queue retry_queue;

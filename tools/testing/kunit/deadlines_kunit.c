@@ -14,6 +14,7 @@
  * struct test_file - has so many deadlines
  * @deadlines: of it
  * @left: turns that it needs
+ * @due: since when it needs the next
  * @turns: that it has had
  * @others: of @watched when it had its last
  * @watched: counts others' turns, or NULL
@@ -23,6 +24,7 @@
 struct test_file {
 	struct umad_deadlines deadlines;
 	int left;
+	ktime_t due;
 	atomic_t turns;
 	int others;
 	atomic_t *watched;
@@ -37,11 +39,10 @@ struct deadlines_env {
 	atomic_t turns;
 };
 
-static bool take_turn(struct umad_deadlines *deadlines, bool *late)
+static ktime_t take_turn(struct umad_deadlines *deadlines)
 {
 	struct test_file *file = container_of(deadlines, struct test_file, deadlines);
 
-	*late = false;
 	complete(&file->begun);
 	if (file->held)
 		wait_for_completion(file->held);
@@ -50,7 +51,7 @@ static bool take_turn(struct umad_deadlines *deadlines, bool *late)
 	atomic_inc(&file->turns);
 	if (file->watched)
 		file->others = atomic_inc_return(file->watched);
-	return --file->left > 0;
+	return --file->left > 0 ? file->due : KTIME_MAX;
 }
 
 static const struct umad_deadlines_ops test_ops = {
@@ -66,6 +67,7 @@ static void add_file(struct kunit *test, int i, int process, int left)
 	umad_deadlines_init(&file->deadlines, env->pool, &env->process[process], &test_ops);
 	init_completion(&file->begun);
 	file->left = left;
+	file->due = ktime_get();
 	file->watched = &env->turns;
 }
 
@@ -159,8 +161,33 @@ static void come_last(struct kunit *test, int process)
 	msleep(50);
 	complete_all(&hold);
 	KUNIT_EXPECT_TRUE(test, had_turns(file, 1));
-	/* Its own is one of those that are counted. */
-	KUNIT_EXPECT_LE(test, file->others, 2 * UMAD_DEADLINE_THREADS + 2);
+	/* Its own is one of those that are counted. Each second one is of those who came first. */
+	KUNIT_EXPECT_LE(test, file->others, 4 * UMAD_DEADLINE_THREADS + 2);
+}
+
+/* Half of the time is of who waits for longest, though others have their turns. */
+static void deadlines_of_long_ago(struct kunit *test)
+{
+	struct deadlines_env *env = test->priv;
+	struct test_file *file = &env->file[FILES - 1];
+	DECLARE_COMPLETION_ONSTACK(hold);
+	int i;
+
+	keep_threads(test, &hold);
+	add_file(test, FILES - 1, 1, 20);
+	umad_deadlines_set(&file->deadlines, -1);
+	msleep(50);
+	for (i = UMAD_DEADLINE_THREADS; i < FILES - 1; i++) {
+		add_file(test, i, 0, 100);
+		/* As if each were of a process of its own. */
+		umad_turn_init(&env->file[i].deadlines.turn, &env->port[0]);
+		umad_deadlines_set(&env->file[i].deadlines, 0);
+	}
+	msleep(50);
+	complete_all(&hold);
+	KUNIT_EXPECT_TRUE(test, had_turns(file, 20));
+	/* By turns alone each of 17 others would have had 20. */
+	KUNIT_EXPECT_LE(test, file->others, 20 * 6);
 }
 
 static void deadlines_of_another_process(struct kunit *test)
@@ -248,6 +275,7 @@ static struct kunit_case deadlines_cases[] = {
 	KUNIT_CASE(deadlines_a_turn),
 	KUNIT_CASE(deadlines_of_another_process),
 	KUNIT_CASE(deadlines_of_another_port),
+	KUNIT_CASE(deadlines_of_long_ago),
 	KUNIT_CASE(deadlines_in_the_turn),
 	KUNIT_CASE(deadlines_end_in_the_turn),
 	KUNIT_CASE(deadlines_end_waiting),

@@ -5,6 +5,7 @@
  */
 #include "kselftest_harness.h"
 #include "hwsim_util.h"
+#include "promise_cgroup.h"
 #include "rmpp_util.h"
 
 #include <signal.h>
@@ -266,6 +267,110 @@ TEST_F_TIMEOUT(beside, timeouts_beside_those_that_take_long, 120)
 	};
 
 	expect_on_time(_metadata, self, &crowd);
+}
+
+#define BUSY_EACH	10	/* requests of each process at once, all the time */
+#define BUSY_MS		5	/* their timeout */
+#define BURST		300	/* requests that time out at one moment */
+#define BURST_US	1500	/* for each such process it may come later: they are busy */
+
+/* Into a new cgroup. */
+static int enter_cgroup(int n)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "hwsim_beside%d", n);
+	return cgroup_make(name) ?: cgroup_enter(name);
+}
+
+static void leave_cgroup(int n)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "hwsim_beside%d", n);
+	cgroup_remove(name);
+}
+
+/* Requests that time out, again and again, of one file; ends with its parent. */
+static void time_out_always(void)
+{
+	struct umad_msg got;
+	uint64_t tid = 0;
+	int fd, i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	fd = hwsim_open(0, 1, O_RDWR);
+	if (fd < 0 || umad_reg_client(fd))
+		_exit(1);
+	for (;;) {
+		for (i = 0; i < BUSY_EACH; i++)
+			if (hwsim_request(fd, CLASS_VENDOR1, tid++, BUSY_MS))
+				_exit(1);
+		for (i = 0; i < BUSY_EACH; i++)
+			if (msg_read(fd, &got, 30000) != TIMED_OUT_LEN)
+				_exit(1);
+	}
+}
+
+/* By how many us the last of so many is late. */
+static int64_t burst_late_by(int fd, uint64_t tid, int timeout_ms)
+{
+	uint64_t due = now_us() + timeout_ms * 1000;
+	struct umad_msg got;
+	int i;
+
+	for (i = 0; i < BURST; i++)
+		if (hwsim_request(fd, CLASS_VENDOR1, tid + i, (due - now_us()) / 1000))
+			return INT64_MAX;
+	for (i = 0; i < BURST; i++)
+		if (msg_read(fd, &got, 30000) != TIMED_OUT_LEN)
+			return INT64_MAX;
+	return now_us() - due;
+}
+
+static void expect_burst_on_time(struct __test_metadata *_metadata, FIXTURE_DATA(beside) *self,
+				 int processes, bool cgroups)
+{
+	int64_t late, longest = 0;
+	pid_t pid[64];
+	int n;
+
+	for (n = 0; n < processes; n++) {
+		pid[n] = fork();
+		if (pid[n])
+			continue;
+		if (cgroups && enter_cgroup(n))
+			_exit(1);
+		time_out_always();
+	}
+	sleep_ms(100);
+	for (n = 0; n < 10; n++) {
+		late = burst_late_by(self->fd, n * BURST, 300);
+		if (late > longest)
+			longest = late;
+	}
+	for (n = 0; n < processes; n++) {
+		/* None has ended by itself. */
+		EXPECT_EQ(0, waitpid(pid[n], NULL, WNOHANG));
+		kill(pid[n], SIGKILL);
+		waitpid(pid[n], NULL, 0);
+		if (cgroups)
+			leave_cgroup(n);
+	}
+	TH_LOG("of %d timeouts the last was late by %lld us", BURST, (long long)longest);
+	EXPECT_GE(processes * BURST_US, longest);
+}
+
+TEST_F_TIMEOUT(beside, many_timeouts_beside_few_of_many_processes, 120)
+{
+	expect_burst_on_time(_metadata, self, 60, false);
+}
+
+TEST_F_TIMEOUT(beside, many_timeouts_beside_few_of_many_cgroups, 120)
+{
+	ASSERT_EQ(0, cgroup_make("hwsim_beside0"));
+	cgroup_remove("hwsim_beside0");
+	expect_burst_on_time(_metadata, self, 20, true);
 }
 
 #define SLOW		48	/* its addresses take long */
