@@ -21,6 +21,12 @@
 #define OTHERS_US		10
 
 /*
+ * A turn that took longer, as it slept or had very many to wake up, is not made good for as
+ * long; and those whose deadline passed meanwhile are before its file, whatever that has left.
+ */
+#define LONG_TURN		((s64)NSEC_PER_MSEC)
+
+/*
  * The timer wheel rounds up what is so many jiffies away by an eighth at most: with the deadline
  * of a request of 20 s, all that come in the 2 s behind it would wait for that, even if it has
  * long been answered. By a seventh too early, the turn finds nothing and sets the timer again,
@@ -124,12 +130,12 @@ static void end_turn(struct umad_deadline_thread *thread, struct umad_deadlines 
 	s64 ns = ktime_sub(now, thread->begun);
 
 	spin_lock_bh(&pool->lock);
-	pool->ahead += thread->overdue ? ns : -ns;
+	pool->ahead = clamp(pool->ahead + (thread->overdue ? ns : -ns), -LONG_TURN, LONG_TURN);
 	deadlines->running = false;
 	if (deadlines->ended)
 		complete(deadlines->ended);
 	else if (due != KTIME_MAX || deadlines->again)
-		wait_for_turn(deadlines, min(due, now));
+		wait_for_turn(deadlines, ns > LONG_TURN ? now : min(due, now));
 	spin_unlock_bh(&pool->lock);
 }
 

@@ -49,7 +49,7 @@ struct umad_deadline_thread {
  * @lock: protects the rest; taken by timers, and inside &umad_file.lock
  * @root: who waits for a turn
  * @due: they, too: who is overdue for longest first
- * @ahead: by how many ns the turns of those took longer than the others
+ * @ahead: by how many ns the turns of those took longer than the others, within limits
  * @thread: those who give them
  */
 struct umad_deadline_pool {
