@@ -8,7 +8,7 @@
 
 /* Timers entered in one go with the file's lock held. */
 #define BATCH		16
-/* So many at least are a turn, if there are as many; and it ends after so long. */
+/* So many are a turn, if there are as many, or of expired requests at least; it ends after so long. */
 #define TURN		2
 #define TURN_NS		(200 * NSEC_PER_USEC)
 /*
@@ -56,8 +56,8 @@ static bool enter_batch(struct umad_file *file, struct due *due, unsigned int *n
 	return more;
 }
 
-/* As many as fit a turn; true: there are more. */
-static bool run_due(struct umad_file *file)
+/* As many as fit a turn: if 200,000 are woken up, it is one; true: there are more. */
+static bool run_due(struct umad_file *file, ktime_t start)
 {
 	struct due due[BATCH];
 	unsigned int total = 0, n, i;
@@ -71,7 +71,7 @@ static bool run_due(struct umad_file *file)
 		}
 		/* Those of agents that go away are not among them. */
 		total += n ?: BATCH;
-	} while (more && total < TURN);
+	} while (more && total < TURN && ktime_sub(ktime_get(), start) < TURN_NS);
 	return more;
 }
 
@@ -152,7 +152,7 @@ static ktime_t deadline_turn(struct umad_deadlines *deadlines)
 	bool more = true;
 
 	if (!drop_some(file, start, FILE_EXPIRED_MAX))
-		more = run_due(file);
+		more = run_due(file, start);
 	if (!more)
 		more = drop_some(file, start, 0);
 	return go_on(file, more);

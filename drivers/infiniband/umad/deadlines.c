@@ -22,9 +22,12 @@
 
 /*
  * A turn that took longer, as it slept or had very many to wake up, is not made good for as
- * long; and those whose deadline passed meanwhile are before its file, whatever that has left.
+ * long to those who take turns: there would be hundreds of them. And those whose deadline passed
+ * meanwhile are before its file, whatever that has left. To who is overdue it is made good for
+ * longer, as the file of the next turn may take as long.
  */
 #define LONG_TURN		((s64)NSEC_PER_MSEC)
+#define OWED_MAX		((s64)(10 * NSEC_PER_MSEC))
 
 /*
  * The timer wheel rounds up what is so many jiffies away by an eighth at most: with the deadline
@@ -130,7 +133,7 @@ static void end_turn(struct umad_deadline_thread *thread, struct umad_deadlines 
 	s64 ns = ktime_sub(now, thread->begun);
 
 	spin_lock_bh(&pool->lock);
-	pool->ahead = clamp(pool->ahead + (thread->overdue ? ns : -ns), -LONG_TURN, LONG_TURN);
+	pool->ahead = clamp(pool->ahead + (thread->overdue ? ns : -ns), -OWED_MAX, LONG_TURN);
 	deadlines->running = false;
 	if (deadlines->ended)
 		complete(deadlines->ended);
