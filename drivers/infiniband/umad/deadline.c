@@ -8,7 +8,10 @@
 
 /* Timers entered in one go with the file's lock held. */
 #define BATCH		16
-/* So many are a turn, if there are as many, or of expired requests at least; it ends after so long. */
+/*
+ * So many that have passed are a turn, and of those that have expired at least as many, if there
+ * are so many; after so long no more are begun.
+ */
 #define TURN		2
 #define TURN_NS		(200 * NSEC_PER_USEC)
 /*
