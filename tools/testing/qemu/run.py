@@ -350,7 +350,7 @@ def options():
                         help="the tests have it as SOAK_SECONDS, and so much "
                         "more time")
     parser.add_argument("--show", metavar="PLAN",
-                        help="run this plan, print what its tests say")
+                        help="run this plan, and others, print what their tests say")
     parser.add_argument("--cmd", help="run this command line in one guest")
     parser.add_argument("--kernel", metavar="PROFILE", action="append",
                         help="with --cmd: of the guest (debug-6.1); with plans, once "
@@ -398,7 +398,9 @@ def main():
     if args.cmd:
         return 0 if adhoc(args) else 1
     if args.show:
-        return 0 if show(args.show, args.kernel, args.soak) else 1
+        shown = [show(name, args.kernel, args.soak)
+                 for name in [args.show, *args.plans]]
+        return 0 if all(shown) else 1
     names = plans.all_names() if args.plans in ([], ["all"]) else args.plans
     try:
         todo = [p for kernel in args.kernel or [None] for name in names
