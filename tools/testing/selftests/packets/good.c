@@ -30,7 +30,7 @@ struct pair {
 	int plain_server, rmpp_server;
 	uint32_t next_tid;
 	struct request request[OUTSTANDING];
-	uint8_t *seen;			/* by the server, by TID */
+	uint64_t *seen;			/* by the server when, in ms, by TID */
 	struct rmpp_msg in, out;
 };
 
@@ -200,6 +200,20 @@ static void reply(struct pair *pair, int id, uint32_t tid)
 		pair->ledger->replies++;
 }
 
+/* A plain one is retried; of one segment, see "Known limits". */
+static void served_again(struct pair *pair, uint32_t tid)
+{
+	uint64_t ms = now_ms() - pair->seen[tid % SEEN_MAX];
+	char what[64];
+
+	pair->ledger->again++;
+	if (!is_rmpp(tid) || pair->in.mad_len <= MAD_LEN)
+		return;
+	/* A complete message lingers for 10 s. */
+	snprintf(what, sizeof(what), "delivered twice, after %llu ms", (unsigned long long)ms);
+	complain(pair, &pair->ledger->twice, what);
+}
+
 static void serve(struct pair *pair)
 {
 	struct ledger *ledger = pair->ledger;
@@ -219,12 +233,9 @@ static void serve(struct pair *pair)
 	ledger->served++;
 	if (!same(&pair->in, tid, tid))
 		complain(pair, &ledger->wrong, "wrong request");
-	if (pair->seen[tid % SEEN_MAX]++) {
-		ledger->again++;
-		/* A plain one is retried; of one segment, see "Known limits". */
-		if (is_rmpp(tid) && pair->in.mad_len > MAD_LEN)
-			complain(pair, &ledger->twice, "delivered twice");
-	}
+	if (pair->seen[tid % SEEN_MAX])
+		served_again(pair, tid);
+	pair->seen[tid % SEEN_MAX] = now_ms();
 	reply(pair, id, tid);
 }
 
@@ -298,7 +309,7 @@ void good_main(struct shared *shared, const struct wire *wire, uint64_t seed)
 		.ledger = &shared->good,
 		.wire = wire,
 		.rng = { seed },
-		.seen = calloc(1, SEEN_MAX),
+		.seen = calloc(SEEN_MAX, sizeof(uint64_t)),
 	};
 	uint64_t end;
 
