@@ -47,7 +47,8 @@ static ktime_t take_turn(struct umad_deadlines *deadlines)
 	if (file->held)
 		wait_for_completion(file->held);
 	else
-		usleep_range(500, 600);
+		/* To sleep takes a jiffy without high resolution: that would be a long turn. */
+		udelay(500);
 	atomic_inc(&file->turns);
 	if (file->watched)
 		file->others = atomic_inc_return(file->watched);
