@@ -42,13 +42,14 @@ struct deadlines_env {
 static ktime_t take_turn(struct umad_deadlines *deadlines)
 {
 	struct test_file *file = container_of(deadlines, struct test_file, deadlines);
+	ktime_t start = ktime_get();
 
 	complete(&file->begun);
 	if (file->held)
 		wait_for_completion(file->held);
-	else
-		/* To sleep takes a jiffy without high resolution: that would be a long turn. */
-		udelay(500);
+	/* To sleep takes a jiffy without high resolution: that would be a long turn. */
+	while (ktime_us_delta(ktime_get(), start) < 500)
+		cpu_relax();
 	atomic_inc(&file->turns);
 	if (file->watched)
 		file->others = atomic_inc_return(file->watched);
