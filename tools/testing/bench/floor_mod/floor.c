@@ -174,6 +174,13 @@ static void print_figure(const char *what, int depth, u64 *ns)
 		ns[0] / 1000, ns[0] / 100 % 10, ns[BLOCKS - 1] / 1000, ns[BLOCKS - 1] / 100 % 10);
 }
 
+/* Until nothing is under way any more; there is no room after that. */
+static void await_sent(int depth)
+{
+	while (depth--)
+		down(&floor.room);
+}
+
 /* The call alone, if others have the processor before the next. */
 static int bench_alone(void)
 {
@@ -191,6 +198,7 @@ static int bench_alone(void)
 				return ret;
 			ns[block] += ktime_to_ns(ktime_sub(ktime_get(), start)) / PER_BLOCK;
 		}
+	await_sent(DEPTH_MAX);
 	print_figure("write_alone", 0, ns);
 	return 0;
 }
@@ -202,8 +210,6 @@ static int bench_flood(int depth)
 	int block, i, ret;
 	ktime_t start;
 
-	/* The last of the figure before would make room for one more. */
-	msleep(100);
 	sema_init(&floor.room, depth);
 	for (block = 0; block < BLOCKS; block++) {
 		start = ktime_get();
@@ -212,10 +218,9 @@ static int bench_flood(int depth)
 			if (ret)
 				return ret;
 		}
-		for (i = 0; i < depth; i++)
-			down(&floor.room);
+		await_sent(depth);
 		ns[block] = ktime_to_ns(ktime_sub(ktime_get(), start)) / (20 * PER_BLOCK);
-		while (i--)
+		for (i = 0; i < depth; i++)
 			up(&floor.room);
 	}
 	print_figure("write_flood", depth, ns);
