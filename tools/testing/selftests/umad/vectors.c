@@ -8,7 +8,8 @@
 #include "kselftest_harness.h"
 #include "umad_util.h"
 
-#define MADS	100
+/* Soft-RoCE of 5.10 has 100 address handles; a request takes one, its response another. */
+#define MADS	48
 #define WAIT_MS	2000
 
 FIXTURE(vectors) {
@@ -73,7 +74,7 @@ static bool all_came_once(FIXTURE_DATA(vectors) *self, int n)
 	return true;
 }
 
-TEST_F(vectors, a_hundred_requests_are_answered_by_four_kinds_of_calls)
+TEST_F(vectors, requests_are_answered_by_four_kinds_of_calls)
 {
 	int i, calls, turns = 0;
 
@@ -87,7 +88,7 @@ TEST_F(vectors, a_hundred_requests_are_answered_by_four_kinds_of_calls)
 	ASSERT_EQ(MADS, readv_all(self, self->fd, MADS, &calls));
 	EXPECT_TRUE(all_came_once(self, MADS));
 	turns += calls;
-	/* One at a time: 200 of each end. */
+	/* One at a time each end would take two for each MAD. */
 	TH_LOG("%d calls of readv() for %d MADs", turns, 2 * MADS);
 	EXPECT_GE(MADS, turns);
 }
