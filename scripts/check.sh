@@ -93,11 +93,12 @@ run_builds()
 	scripts/check-builds.sh
 }
 
-# Each plan that is on Debian 12's kernel, on the newer ones.
+# Each plan that is on Debian 12's kernel, on the newer ones; and that is on the debug
+# kernel, on the newest.
 run_newer()
 {
 	python3 $qemu/run.py --jobs 3 --changed --kernel stock-6.12 \
-		--kernel stock-7 all
+		--kernel stock-7 --kernel debug-7 all
 }
 
 # The oldest kernel, and other architectures.

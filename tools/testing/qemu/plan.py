@@ -23,8 +23,9 @@ INTREE = "intree.toml"
 PASSES = "passes here"
 # A list of plans, whose tests fail here too.
 AS = "as"
-# The kernel of most plans, in whose place another may be asked for.
+# The kernels of most plans, in whose place another of the kind may be asked for.
 STOCK = "stock-6.1"
+DEBUG = "debug-6.1"
 # Of the harness' own: cases of harness_cases.py.
 HARNESS = "harness/"
 
@@ -47,7 +48,7 @@ class Plan:
     """One plan for one kernel."""
     name: str
     desc: str = ""
-    kernel: str = "debug-6.1"
+    kernel: str = DEBUG
     module: str = "ours"
     module_args: str = ""
     root: str = ""                  # Debian whose programs are in a disk
@@ -189,7 +190,8 @@ def make(name, *parts):
 def load(name, kernel=None):
     """The plans of a row, one for each kernel it names.
 
-    With a kernel: those that are on Debian 12's, on this one in its place.
+    With a kernel: those that are on Debian 12's, or if it is one for debugging, on
+    that of 6.1, on this one in its place.
     """
     if name.startswith(HARNESS):
         return [_harness_case(name[len(HARNESS):])]
@@ -203,7 +205,8 @@ def load(name, kernel=None):
               for place in places]
     several = len(result) > 1 or kernel
     if kernel:
-        result = [p for p in result if p.kernel == STOCK]
+        place = DEBUG if kernel.startswith("debug-") else STOCK
+        result = [p for p in result if p.kernel == place]
     for plan in result:
         plan.kernel = kernel or plan.kernel
         plan.desc = "; ".join(s["desc"] for s in suites if "desc" in s)

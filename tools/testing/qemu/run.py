@@ -279,7 +279,7 @@ async def run_all(todo, jobs, strict, repeat):
 
 def adhoc(args):
     """One command line in one guest; prints what it says as it says it."""
-    plan = plans.Plan(name="adhoc", kernel=(args.kernel or ["debug-6.1"])[-1],
+    plan = plans.Plan(name="adhoc", kernel=(args.kernel or [plans.DEBUG])[-1],
                       module=args.module,
                       module_args=args.module_args, smp=args.smp,
                       mem=args.mem, accel=args.accel, timeout=args.timeout,
@@ -354,7 +354,8 @@ def options():
     parser.add_argument("--cmd", help="run this command line in one guest")
     parser.add_argument("--kernel", metavar="PROFILE", action="append",
                         help="with --cmd: of the guest (debug-6.1); with plans, once "
-                        f"or more: those that are on {plans.STOCK}, on these instead")
+                        f"or more: those that are on {plans.STOCK}, on these instead; "
+                        f"on debug-X, those that are on {plans.DEBUG}")
     parser.add_argument("--without", metavar="PROFILE", action="append", default=[],
                         help="skip the plans that are on this kernel")
     one = parser.add_argument_group("with --cmd")

@@ -79,6 +79,10 @@ class Rows(unittest.TestCase):
                          [("both@new", "new")])
         self.assertEqual(plan.load("one", "new"), [])
 
+    def test_another_debug_kernel(self):
+        self.assertEqual([(p.name, p.accel) for p in plan.load("both", "debug-new")],
+                         [("both@debug-new", "icount")])
+
     def test_known_failures_of_a_kernel(self):
         self.write('[both]\n"why" = ["x", "y"]\n["both@new"]\n"passes here" = ["y"]\n'
                    '"or" = ["z"]', plan.INTREE)
