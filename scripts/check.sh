@@ -118,9 +118,10 @@ for stage in $(echo "$@" | tr + ' '); do
 	esac
 done
 
-# run STAGE: what it says, then its exit status in a file.
+# run STAGE: what it says, then its exit status in a file, and how long it took.
 run()
 {
+	begun=$(date +%s)
 	set +e
 	(
 		# In a subshell of its own: set -e must hold in it.
@@ -128,6 +129,7 @@ run()
 		"run_$1"
 	)
 	echo $? >"$log.$1.status"
+	echo $(($(date +%s) - begun)) >"$log.$1.seconds"
 }
 
 # count STAGE: add up what is in its log; tell what is missing there.
@@ -160,7 +162,7 @@ for group; do
 		done
 		wait
 		for stage in $(echo "$group" | tr + ' '); do
-			echo "=== $stage"
+			echo "=== $stage, $(cat "$log.$stage.seconds") s beside the others"
 			cat "$log.$stage"
 		done
 		;;
