@@ -348,9 +348,9 @@ static void no_first_segment_after_a_long_silence(struct kunit *test)
 	unsigned int late = 0;
 	u64 heard;
 
-	rmpp_tx_init(&env->tx, 2, 1, 2000, 9, env->now);
+	rmpp_tx_init(&env->tx, 3, 1, 2000, 9, env->now);
 	KUNIT_EXPECT_EQ(test, drain(env), 1u);
-	KUNIT_EXPECT_EQ(test, ack(env, 1, 2), 1u);
+	KUNIT_EXPECT_EQ(test, ack(env, 1, 3), 2u);
 	heard = env->now;
 	for (expire(env); env->tx.state == RMPP_TX_SENDING; expire(env)) {
 		if (env->now - heard < 8000 * MS) {
@@ -362,6 +362,21 @@ static void no_first_segment_after_a_long_silence(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, env->last, 2u);
 	}
 	KUNIT_EXPECT_LE(test, 3u, late);
+	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
+}
+
+/* What is missing is its end, which any receiver answers that it comes to again. */
+static void no_first_segment_of_two(struct kunit *test)
+{
+	struct tx_env *env = test->priv;
+
+	rmpp_tx_init(&env->tx, 2, 1, 2000, 3, env->now);
+	KUNIT_EXPECT_EQ(test, drain(env), 1u);
+	KUNIT_EXPECT_EQ(test, ack(env, 1, 2), 1u);
+	for (expire(env); env->tx.state == RMPP_TX_SENDING; expire(env)) {
+		KUNIT_EXPECT_EQ(test, drain(env), 1u);
+		KUNIT_EXPECT_EQ(test, env->last, 2u);
+	}
 	expect_failed(test, RMPP_REASON_TIMEOUT, IB_MGMT_RMPP_STATUS_TMR);
 }
 
@@ -563,6 +578,7 @@ static struct kunit_case rmpp_tx_cases[] = {
 	KUNIT_CASE(time_out_sends_hole_and_probe),
 	KUNIT_CASE(no_probe_before_the_first_ack),
 	KUNIT_CASE(no_first_segment_after_a_long_silence),
+	KUNIT_CASE(no_first_segment_of_two),
 	KUNIT_CASE(probe_of_the_middle_after_a_long_silence),
 	KUNIT_CASE(closed_window_is_asked_about),
 	KUNIT_CASE(silence_ends_it),

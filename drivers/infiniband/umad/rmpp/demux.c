@@ -103,7 +103,7 @@ static void dispatch_control(struct umad_agent *agent, const struct ib_mad_recv_
 	 * the one that it answers.
 	 */
 	turn_around = packet->type == IB_MGMT_RMPP_TYPE_ACK && !packet->seg;
-	rx = umad_xfer_rx_find(agent, rwc, from);
+	rx = umad_xfer_rx_find(agent, rwc, from, turn_around);
 	if (rx && rx->engine.state == (turn_around ? RMPP_RX_DONE : RMPP_RX_REASSEMBLING)) {
 		umad_xfer_rx_receive(rx, rwc, packet);
 		return;

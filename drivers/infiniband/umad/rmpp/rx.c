@@ -180,7 +180,8 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 
 /*
  * The message is the process's already, nothing can spoil it any more: what
- * is wrong is dropped, so that the sender may still learn of its success.
+ * is wrong is dropped, so that the sender may still learn of its success. If it has not,
+ * it ends with an ABORT, and copies of what it has sent may come behind that.
  */
 static enum rmpp_rx_verdict receive_done(struct rmpp_rx *rx,
 					 const struct rmpp_packet *packet,
@@ -196,9 +197,6 @@ static enum rmpp_rx_verdict receive_done(struct rmpp_rx *rx,
 		if (!packet->seg && !packet->status)
 			rx->repwin = clamp_t(u32, packet->len, 1, S32_MAX);
 		return RMPP_RX_DROP;
-	case IB_MGMT_RMPP_TYPE_STOP:
-	case IB_MGMT_RMPP_TYPE_ABORT:
-		return rx_terminate(rx, RMPP_RX_CLOSE, packet->status);
 	default:
 		return RMPP_RX_DROP;
 	}

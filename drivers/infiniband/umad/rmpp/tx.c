@@ -110,12 +110,12 @@ static u32 send_limit(const struct rmpp_tx *tx)
 /*
  * The segment before the gap has arrived, and makes the receiver say where it stands.
  * But to one that may have it all, and has forgotten it since, a first one begins a
- * message.
+ * message, and the second of two ends it: which is always answered, so that it needs none.
  */
 static bool may_probe(const struct rmpp_tx *tx, u64 now)
 {
 	if (tx->una == 2 && tx->next > tx->segs)
-		return now - tx->heard_at < RMPP_TX_WAIT_MAX;
+		return tx->segs > 2 && now - tx->heard_at < RMPP_TX_WAIT_MAX;
 	return tx->una > 1;
 }
 

@@ -443,14 +443,14 @@ static void transfer_begin(struct umad_agent *agent, const struct ib_mad_recv_wc
  * @agent: that it was routed to
  * @rwc: the packet
  * @key: whose message it belongs to
+ * @recall: a complete one that is only remembered is to linger again
  *
- * A complete one lingers again, if it was only remembered.
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: the message, or NULL, with &umad_file.lock held; no reference is taken.
  */
 struct umad_xfer_rx *umad_xfer_rx_find(struct umad_agent *agent,
 				       const struct ib_mad_recv_wc *rwc,
-				       const struct umad_rmpp_key *key)
+				       const struct umad_rmpp_key *key, bool recall)
 	__acquires(&agent->file->lock)
 {
 	struct umad_file *file = agent->file;
@@ -458,7 +458,7 @@ struct umad_xfer_rx *umad_xfer_rx_find(struct umad_agent *agent,
 
 	spin_lock(&file->lock);
 	rx = umad_rmpp_table_find(&file->rmpp, key);
-	if (rx || !umad_rmpp_memo_find(file, key, ktime_get_ns()))
+	if (rx || !recall || !umad_rmpp_memo_find(file, key, ktime_get_ns()))
 		return rx;
 	spin_unlock(&file->lock);
 	umad_xfer_rx_recall(agent, rwc, key, &timer_ops);
@@ -484,7 +484,7 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 	struct umad_file *file = agent->file;
 	struct umad_xfer_rx *rx;
 
-	rx = umad_xfer_rx_find(agent, rwc, key);
+	rx = umad_xfer_rx_find(agent, rwc, key, true);
 	if (rx && !is_anothers(rx, packet))
 		again = first_again(rx, rwc, packet);
 	if (again == FIRST_IS_COPY) {

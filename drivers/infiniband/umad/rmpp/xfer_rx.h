@@ -25,7 +25,7 @@ bool umad_xfer_rx_prepare(struct umad_xfer_rx *rx, struct rmpp_packet *packet);
 void umad_xfer_rx_post(struct umad_xfer_rx *rx, const struct rmpp_packet *packet);
 struct umad_xfer_rx *umad_xfer_rx_find(struct umad_agent *agent,
 				       const struct ib_mad_recv_wc *rwc,
-				       const struct umad_rmpp_key *key)
+				       const struct umad_rmpp_key *key, bool recall)
 	__acquires(&agent->file->lock);
 void umad_xfer_rx_data(struct umad_agent *agent,
 		       const struct ib_mad_recv_wc *rwc,

@@ -541,8 +541,7 @@ TEST_F_TIMEOUT(rmpp, many_at_once, 120)
 
 	for (i = 0; i < COUNT; i++) {
 		INIT(len + i, i);
-		/* Against the clock of a slow host 2 s may not do for one of many. */
-		rmpp_user_hdr(&self->msg)->retries = 3;
+		rmpp_user_hdr(&self->msg)->retries = 3;	/* 2 s may not do on a slow host */
 		ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
 	}
 	for (i = 0; i < COUNT; i++) {

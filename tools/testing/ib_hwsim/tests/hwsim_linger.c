@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A complete message is delivered once, whatever comes of it afterwards: the ABORT of a
+ * sender that has given up, in front of copies of what it had sent; or all that it sends
+ * in vain, when a wire that has stood still for longer than a message lingers moves again.
+ */
+#include "hwsim_peers.h"
+
+#define TID		77
+#define STOOD_MS	10500	/* a complete message lingers for 10 s */
+#define HELD_MAX	64
+
+static int send_data(FIXTURE_DATA(peers) *self, uint32_t seg, uint32_t segs)
+{
+	const struct rmpp_pkt pkt = {
+		.version = 1,
+		.type = RMPP_DATA,
+		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0) |
+			 (seg == segs ? RMPP_LAST : 0),
+		.seg = seg,
+		.len = seg == segs ? RMPP_PAYLOAD : seg == 1 ? segs * RMPP_PAYLOAD : 0,
+	};
+
+	return inject(self, 0, METHOD_TABLE, TID, &pkt);
+}
+
+/* How many messages the server gets within a time. */
+static unsigned int delivered(FIXTURE_DATA(peers) *self, int wait_ms)
+{
+	unsigned int n = 0;
+
+	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, wait_ms) > 0)
+		n += !rmpp_user_hdr(&self->got)->status;
+	return n;
+}
+
+/* Each when its window has been granted, or will not be. */
+static void send_all(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+		     uint32_t segs)
+{
+	uint32_t seg;
+
+	for (seg = 1; seg <= segs; seg++) {
+		ASSERT_EQ(0, send_data(self, seg, segs));
+		see(self, WHILE);
+	}
+}
+
+static void end_and_copies(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			   uint8_t type, uint8_t status, uint32_t segs)
+{
+	const struct rmpp_pkt end = {
+		.version = 1, .type = type, .flags = RMPP_ACTIVE, .status = status,
+	};
+
+	send_all(_metadata, self, segs);
+	EXPECT_EQ(1, delivered(self, WHILE));
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, TID, &end));
+	send_all(_metadata, self, segs);
+	EXPECT_EQ(0, delivered(self, WHILE));
+}
+
+TEST_F(peers, copies_behind_an_abort)
+{
+	end_and_copies(_metadata, self, RMPP_ABORT, RMPP_TMR, 2);
+}
+
+TEST_F(peers, copies_behind_an_abort_of_one_segment)
+{
+	end_and_copies(_metadata, self, RMPP_ABORT, RMPP_TMR, 1);
+}
+
+TEST_F(peers, copies_behind_a_stop)
+{
+	end_and_copies(_metadata, self, RMPP_STOP, RMPP_RESX, 3);
+}
+
+/* The last that was seen goes on to where it was sent to: this host. */
+static int let_go(FIXTURE_DATA(peers) *self, struct ib_hwsim_frame *frame)
+{
+	frame->flags &= IB_HWSIM_GRH;
+	return raw_write(self->wire, frame);
+}
+
+/* Returns a client that has sent the message; it has arrived, all but its last ACK. */
+static int ask_itself(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+		      uint32_t segs, struct ib_hwsim_frame *last_ack)
+{
+	const struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
+	struct test_port own = { .lid = LID };
+	int client = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	uint64_t end = now_ms() + SOON;
+
+	EXPECT_EQ(0, rmpp_register(client, &agent));
+	rmpp_msg_init(&self->msg, &own, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE, TID,
+		      segs * SEG, TID);
+	rmpp_user_hdr(&self->msg)->grh_present = 0;
+	rmpp_user_hdr(&self->msg)->timeout_ms = 2000;
+	rmpp_user_hdr(&self->msg)->retries = 3;
+	EXPECT_LT(0, rmpp_msg_write(client, &self->msg));
+	while (now_ms() < end) {
+		if (see(self, 5) < 0)
+			continue;
+		*last_ack = self->seen;
+		if (self->pkt.type == RMPP_ACK && self->pkt.seg == segs)
+			return client;
+		EXPECT_EQ(0, let_go(self, &self->seen));
+	}
+	EXPECT_TRUE(false);
+	return client;
+}
+
+static void stands_still(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			 uint32_t segs)
+{
+	static struct ib_hwsim_frame held[HELD_MAX];
+	unsigned int n = 1, i, again = 0;
+	uint64_t end;
+	int client;
+
+	client = ask_itself(_metadata, self, segs, &held[0]);
+	EXPECT_EQ(1, delivered(self, 0));
+	for (end = now_ms() + STOOD_MS; now_ms() < end; )
+		if (see(self, 5) >= 0 && n < HELD_MAX)
+			held[n++] = self->seen;
+	/* The ACK has been lost; what was sent for want of it comes at last. */
+	for (i = 1; i < n; i++)
+		EXPECT_EQ(0, let_go(self, &held[i]));
+	for (end = now_ms() + 1000; now_ms() < end; again += delivered(self, 0))
+		if (see(self, 5) >= 0)
+			EXPECT_EQ(0, let_go(self, &self->seen));
+	EXPECT_EQ(0, again);
+	close(client);
+}
+
+TEST_F_TIMEOUT(peers, wire_stands_still_behind_two_segments, 60)
+{
+	stands_still(_metadata, self, 2);
+}
+
+TEST_F_TIMEOUT(peers, wire_stands_still_behind_ten_segments, 60)
+{
+	stands_still(_metadata, self, 10);
+}
+
+TEST_HARNESS_MAIN
