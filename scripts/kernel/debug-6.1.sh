@@ -44,7 +44,7 @@ profile_build()
 		KASAN_SANITIZE_unwind_frame.o=n KASAN_SANITIZE_extable.o=n
 	make -C build -s kernelrelease >release
 	make -C build modules_install INSTALL_MOD_PATH="$PWD"
-	rm "lib/modules/$(cat release)/build" "lib/modules/$(cat release)/source"
+	rm -f "lib/modules/$(cat release)/build" "lib/modules/$(cat release)/source"
 	depmod -b "$PWD" "$(cat release)"
 	mv "lib/modules/$(cat release)" modules
 	rm -r lib missed wanted.config

@@ -35,4 +35,6 @@ profile_build()
 		profile_build
 	)
 	rm -r fragments
+	# Its makefile says where it was made, which is not where it will be.
+	sed -i "s|${PWD:?}/|${dir:?}/|" build/Makefile
 }
