@@ -47,8 +47,11 @@ static ktime_t take_turn(struct umad_deadlines *deadlines)
 	complete(&file->begun);
 	if (file->held)
 		wait_for_completion(file->held);
-	/* To sleep takes a jiffy without high resolution: that would be a long turn. */
-	while (ktime_us_delta(ktime_get(), start) < 500)
+	/*
+	 * To sleep takes a jiffy without high resolution: that would be a long turn. And so
+	 * would be one that others interrupt, of which there are fewer if it is short.
+	 */
+	while (ktime_us_delta(ktime_get(), start) < 100)
 		cpu_relax();
 	atomic_inc(&file->turns);
 	if (file->watched)
@@ -144,6 +147,17 @@ static void keep_threads(struct kunit *test, struct completion *hold)
 	}
 }
 
+/* And go on. They have seen @hold, which is on the test's stack, when this returns. */
+static void let_threads_go(struct kunit *test, struct completion *hold)
+{
+	struct deadlines_env *env = test->priv;
+	int i;
+
+	complete_all(hold);
+	for (i = 0; i < UMAD_DEADLINE_THREADS; i++)
+		KUNIT_EXPECT_TRUE(test, had_turns(&env->file[i], 1));
+}
+
 /* Who comes last waits for a turn of each port, and there of each process, not file. */
 static void come_last(struct kunit *test, int process)
 {
@@ -161,7 +175,7 @@ static void come_last(struct kunit *test, int process)
 	add_file(test, i, process, 1);
 	umad_deadlines_set(&file->deadlines, -1);
 	msleep(50);
-	complete_all(&hold);
+	let_threads_go(test, &hold);
 	KUNIT_EXPECT_TRUE(test, had_turns(file, 1));
 	/* Its own is one of those that are counted. Each second one is of those who came first. */
 	KUNIT_EXPECT_LE(test, file->others, 4 * UMAD_DEADLINE_THREADS + 2);
@@ -186,7 +200,7 @@ static void deadlines_of_long_ago(struct kunit *test)
 		umad_deadlines_set(&env->file[i].deadlines, 0);
 	}
 	msleep(50);
-	complete_all(&hold);
+	let_threads_go(test, &hold);
 	KUNIT_EXPECT_TRUE(test, had_turns(file, 20));
 	/* By turns alone each of 17 others would have had 20. */
 	KUNIT_EXPECT_LE(test, file->others, 20 * 6);
@@ -268,8 +282,7 @@ static void deadlines_end_waiting(struct kunit *test)
 	umad_deadlines_destroy(&env->file[last].deadlines);
 	env->file[last].deadlines.pool = NULL;
 	KUNIT_EXPECT_FALSE(test, umad_turn_is_awaited(&env->pool->root));
-	complete_all(&hold);
-	KUNIT_EXPECT_TRUE(test, had_turns(&env->file[0], 1));
+	let_threads_go(test, &hold);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&env->file[last].turns));
 }
 

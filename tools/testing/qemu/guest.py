@@ -20,7 +20,7 @@ BOOT_SECONDS = 40
 
 CMDLINE = ("panic=-1 oops=panic loglevel=7 "
            "printk.devkmsg=on rdinit=/init net.ifnames=0 kmemleak=on "
-           "random.trust_cpu=on kunit.enable=1 kasan_multi_shot")
+           "random.trust_cpu=on kunit.enable=1 kunit.autorun=1 kasan_multi_shot")
 
 ACCELS = {
     "kvm": ["-accel", "kvm", "-cpu", "host"],
