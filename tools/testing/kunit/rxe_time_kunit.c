@@ -157,6 +157,8 @@ static void rxe_late_response_to_successor(struct kunit *test)
 					   IB_MGMT_METHOD_GET_RESP));
 	rxe_read_request(test, client, &response);
 	KUNIT_EXPECT_EQ(test, rxe_outstanding(client), 0);
+	/* Another with its TID is a duplicate until then. */
+	KUNIT_EXPECT_TRUE(test, rxe_all_done(server));
 	KUNIT_ASSERT_EQ(test, 0, rxe_reply(test, server, &second,
 					   IB_MGMT_METHOD_GET_RESP));
 	KUNIT_EXPECT_EQ(test, rxe_read_all(client), 0);

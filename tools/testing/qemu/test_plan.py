@@ -83,6 +83,12 @@ class Rows(unittest.TestCase):
         self.assertEqual([(p.name, p.accel) for p in plan.load("both", "debug-new")],
                          [("both@debug-new", "icount")])
 
+    def test_what_crashes_may_not_on_another(self):
+        self.write('[plan]\nmore = { suites = ["a"], on = "slow", expect_crash = "x" }',
+                   "more.toml")
+        self.assertEqual(plan.load("more", "debug-new"), [])
+        self.assertEqual(len(plan.load("more")), 1)
+
     def test_known_failures_of_a_kernel(self):
         self.write('[both]\n"why" = ["x", "y"]\n["both@new"]\n"passes here" = ["y"]\n'
                    '"or" = ["z"]', plan.INTREE)
