@@ -12,12 +12,7 @@
 /* A segment of a response, all its bytes @byte. */
 static int answer(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t seg, uint32_t segs, int byte)
 {
-	const struct rmpp_pkt pkt = {
-		.version = 1, .type = RMPP_DATA,
-		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0) | (seg == segs ? RMPP_LAST : 0),
-		.seg = seg,
-		.len = seg == segs ? RMPP_PAYLOAD : seg == 1 ? segs * RMPP_PAYLOAD : 0,
-	};
+	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, segs, segs * RMPP_PAYLOAD);
 	struct ib_hwsim_frame *frame = &self->frame;
 
 	frame_init(frame, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, tid);

@@ -11,12 +11,7 @@
 static int packet(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method, uint64_t tid,
 		  uint32_t seg, uint32_t segs, uint32_t claim)
 {
-	const struct rmpp_pkt pkt = {
-		.version = 1, .type = RMPP_DATA,
-		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0) | (seg == segs ? RMPP_LAST : 0),
-		.seg = seg,
-		.len = seg == segs ? RMPP_PAYLOAD : seg == 1 ? claim : 0,
-	};
+	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, segs, claim);
 
 	return inject(self, peer, method, tid, &pkt);
 }

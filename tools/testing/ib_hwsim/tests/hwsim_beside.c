@@ -388,12 +388,7 @@ struct service {
 static int segment(int wire, uint16_t slid, struct service to, uint64_t tid, uint32_t seg,
 		   uint32_t segs)
 {
-	const struct rmpp_pkt pkt = {
-		.version = 1, .type = RMPP_DATA,
-		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0) | (seg == segs ? RMPP_LAST : 0),
-		.seg = seg,
-		.len = seg == segs ? RMPP_PAYLOAD : seg == 1 ? segs * RMPP_PAYLOAD : 0,
-	};
+	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, segs, segs * RMPP_PAYLOAD);
 	struct ib_hwsim_frame frame;
 
 	frame_init(&frame, to.mgmt_class, to.method, tid);

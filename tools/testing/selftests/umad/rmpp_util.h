@@ -51,6 +51,19 @@ struct rmpp_pkt {
 	uint32_t len;
 };
 
+/* DATA, a segment full of data; the first says that there are @claim bytes. */
+static inline struct rmpp_pkt rmpp_data_pkt(uint32_t seg, uint32_t segs, uint32_t claim)
+{
+	return (struct rmpp_pkt){
+		.version = 1,
+		.type = RMPP_DATA,
+		.flags = RMPP_ACTIVE | (seg == 1 ? RMPP_FIRST : 0) |
+			 (seg == segs ? RMPP_LAST : 0),
+		.seg = seg,
+		.len = seg == segs ? RMPP_PAYLOAD : seg == 1 ? claim : 0,
+	};
+}
+
 /* One message, as a program writes or reads it. */
 struct rmpp_msg {
 	uint8_t *buf;
