@@ -122,7 +122,14 @@ static struct umad_deadlines *begin_turn(struct umad_deadline_thread *thread)
 	}
 	spin_unlock_bh(&pool->lock);
 	thread->begun = ktime_get();
+	thread->delay = umad_run_delay();
 	return deadlines;
+}
+
+/* How long the turn took, but for the time of others who were given the processor. */
+static s64 turn_took(const struct umad_deadline_thread *thread, ktime_t now)
+{
+	return ktime_sub(now, thread->begun) - (s64)(umad_run_delay() - thread->delay);
 }
 
 static void end_turn(struct umad_deadline_thread *thread, struct umad_deadlines *deadlines,
@@ -130,7 +137,7 @@ static void end_turn(struct umad_deadline_thread *thread, struct umad_deadlines 
 {
 	struct umad_deadline_pool *pool = thread->pool;
 	ktime_t now = ktime_get();
-	s64 ns = ktime_sub(now, thread->begun);
+	s64 ns = turn_took(thread, now);
 
 	spin_lock_bh(&pool->lock);
 	pool->ahead = clamp(pool->ahead + (thread->overdue ? ns : -ns), -OWED_MAX, LONG_TURN);

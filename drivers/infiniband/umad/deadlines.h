@@ -32,6 +32,7 @@ struct umad_deadlines;
  * @busy: it is queued or runs; protected by &umad_deadline_pool.lock
  * @since: when others had the processor last; its own, as those below
  * @begun: when the turn has begun
+ * @delay: for how many ns the thread had waited for a processor by then
  * @overdue: it was given to who was overdue for longest
  */
 struct umad_deadline_thread {
@@ -40,6 +41,7 @@ struct umad_deadline_thread {
 	bool busy;
 	ktime_t since;
 	ktime_t begun;
+	u64 delay;
 	bool overdue;
 };
 

@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/slab.h>
 #include "kunit_thread.h"
+#include "umad_compat.h"
 
 #define FILES	20
 /* Less than what deadlines.c takes for a long turn. */
@@ -20,7 +21,8 @@
  * @turns: that it has had
  * @others: of @watched when it had its last
  * @watched: counts others' turns, or NULL
- * @interrupted: others had the processor in one of them, which counts as long then
+ * @interrupted: others had the processor in one of them, which counts as long where the
+ *	kernel does not say for how long that was
  * @held: its turn ends when this is completed, or NULL
  * @begun: completed by each turn
  */
@@ -46,6 +48,7 @@ struct deadlines_env {
 static ktime_t take_turn(struct umad_deadlines *deadlines)
 {
 	struct test_file *file = container_of(deadlines, struct test_file, deadlines);
+	u64 delay = umad_run_delay();
 	ktime_t start = ktime_get();
 
 	complete(&file->begun);
@@ -54,6 +57,7 @@ static ktime_t take_turn(struct umad_deadlines *deadlines)
 	/* To sleep takes a jiffy without high resolution: that would be a long turn. */
 	while (ktime_us_delta(ktime_get(), start) < 100)
 		cpu_relax();
+	start = ktime_add_ns(start, umad_run_delay() - delay);
 	if (ktime_us_delta(ktime_get(), start) > LONG_US)
 		file->interrupted = true;
 	atomic_inc(&file->turns);

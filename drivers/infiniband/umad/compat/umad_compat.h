@@ -8,6 +8,7 @@
 
 #include <linux/device.h>
 #include <linux/hrtimer.h>
+#include <linux/sched.h>
 #include <linux/timer.h>
 #include <linux/types.h>
 #include <rdma/ib_mad.h>
@@ -33,6 +34,19 @@ struct ib_client_nl_info {
 	u32 port;
 	u64 abi;
 };
+
+/*
+ * For how many ns the task has waited for a processor in its life. Not known without
+ * CONFIG_TASK_DELAY_ACCT or CONFIG_SCHEDSTATS, one of which all distributions have.
+ */
+static inline u64 umad_run_delay(void)
+{
+#ifdef CONFIG_SCHED_INFO
+	return current->sched_info.run_delay;
+#else
+	return 0;
+#endif
+}
 
 /* Remove when kernels before 6.2 are dropped. */
 #ifdef UMAD_HAVE_CONST_DEVNODE

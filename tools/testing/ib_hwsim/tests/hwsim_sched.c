@@ -18,7 +18,7 @@
 #define AGAIN		2	/* sent again meanwhile: the first, and the last as a probe */
 #define TURN_MAX	4	/* of one turn beside single MADs */
 #define ANSWERS		30
-#define ANSWER_SEGS	70
+#define ANSWER_SEGS	34	/* of all, fewer than the wire keeps for its reader */
 #define SHORT_SEGS	32
 
 static int hold(bool held)
