@@ -20,8 +20,6 @@
 #define PACKET_TIME	(10 * NSEC_PER_USEC)
 /* Idle so long a receiver gives up. */
 #define IDLE_MAX	(40ULL * NSEC_PER_SEC)
-/* And so long with one segment alone that nobody asked for. */
-#define LONE_MAX	(6ULL * NSEC_PER_SEC)
 
 enum event_kind { TO_RX, TO_TX, SENT };
 
@@ -93,8 +91,7 @@ static struct world world;
 static void become_good(struct world *w)
 {
 	u64 give_up_after = w->tx.progress_at + w->tx.give_up_after;
-	bool lone = !w->rx.solicited && w->rx.highest <= 1;
-	u64 idle = w->rx.progress_at + (lone ? LONE_MAX : IDLE_MAX);
+	u64 idle = w->rx.progress_at + IDLE_MAX;
 	u64 enough = w->now + 3 * w->tx.rto_max + NSEC_PER_SEC;
 
 	w->good = true;

@@ -13,14 +13,15 @@
 #define MODEL_SEGS	8192
 /* Longer than any wait of a receiver. */
 #define WAIT_MAX	(41ULL * NSEC_PER_SEC)
-/* One segment alone, that nobody asked for, does not wait longer than this. */
-#define LONE_MAX	(6ULL * NSEC_PER_SEC)
+/* A complete message does not linger for longer than this, whatever comes. */
+#define LINGER_MAX	(50ULL * NSEC_PER_SEC)
 
 /**
  * struct model - what the receiver must be like
  * @rx: the receiver
  * @before: as it was before the last call
  * @now: the time
+ * @done_at: when the message became complete
  * @first_missing: lowest segment that was not stored
  * @stored: by segment
  * @max_bytes: the bound it was given
@@ -29,7 +30,7 @@
 struct model {
 	struct rmpp_rx rx;
 	struct rmpp_rx before;
-	u64 now;
+	u64 now, done_at;
 	u32 first_missing;
 	bool stored[MODEL_SEGS + 2];
 	u64 max_bytes;
@@ -68,9 +69,10 @@ static void check(struct model *m)
 		MUST(deadline == U64_MAX);
 	else
 		MUST(deadline <= m->now + WAIT_MAX);
-	if (rx->state == RMPP_RX_REASSEMBLING && !rx->solicited && rx->highest <= 1)
-		MUST(deadline <= m->now + LONE_MAX);
 	if (rx->state == RMPP_RX_DONE) {
+		if (before->state != RMPP_RX_DONE)
+			m->done_at = m->now;
+		MUST(deadline <= m->done_at + LINGER_MAX);
 		MUST(rx->last && m->first_missing == rx->last + 1);
 		MUST(rmpp_rx_data_len(rx) <= (u64)rx->last * rx->layout.data);
 		MUST(rmpp_rx_data_len(rx) >=
@@ -330,8 +332,6 @@ static void go_well(struct model *m, u32 segs, u32 window)
 /* Left alone, each receiver ends, and its deadlines lead there. */
 static void leave_alone(struct model *m)
 {
-	bool lone = m->rx.state == RMPP_RX_REASSEMBLING && !m->rx.solicited &&
-		    m->rx.highest <= 1;
 	u64 deadline, start = m->now;
 	u32 steps = 0;
 
@@ -339,7 +339,7 @@ static void leave_alone(struct model *m)
 		deadline = rmpp_rx_deadline(&m->rx);
 		MUST(++steps < 100);
 		m->now = max(m->now, deadline);
-		MUST(m->now - start <= (lone ? LONE_MAX : WAIT_MAX));
+		MUST(m->now - start <= WAIT_MAX);
 		timer(m);
 		MUST(rmpp_rx_deadline(&m->rx) > m->now);
 	}

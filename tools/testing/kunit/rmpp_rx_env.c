@@ -32,6 +32,18 @@ enum rmpp_rx_verdict give(struct rx_env *env, struct rmpp_packet packet)
 	return verdict;
 }
 
+/* The deadline comes; an ACK is made. */
+enum rmpp_rx_verdict rx_expire(struct rx_env *env)
+{
+	enum rmpp_rx_verdict verdict;
+
+	env->now = rmpp_rx_deadline(&env->rx);
+	verdict = rmpp_rx_timer(&env->rx, env->now);
+	if (verdict == RMPP_RX_ACK)
+		rmpp_rx_format_ack(&env->rx, env->window, &env->ack);
+	return verdict;
+}
+
 /* To where 1 to @seg have arrived. */
 void give_up_to(struct rx_env *env, u32 seg)
 {

@@ -12,6 +12,7 @@
 #define WINDOW		64
 #define IDLE_MAX	(40000 * MS)
 #define LINGER		(10000 * MS)
+#define AGAIN		(40000 * MS)	/* so long it may begin again */
 
 /**
  * struct rx_env - a receiver under test
@@ -31,6 +32,7 @@ extern const struct rmpp_layout rmpp_layout_sa;
 
 int rx_env_init(struct kunit *test);
 enum rmpp_rx_verdict give(struct rx_env *env, struct rmpp_packet packet);
+enum rmpp_rx_verdict rx_expire(struct rx_env *env);
 void give_up_to(struct rx_env *env, u32 seg);
 void expect_dead(struct kunit *test, u8 status);
 void expect_ack(struct kunit *test, enum rmpp_rx_verdict verdict, u32 seg,

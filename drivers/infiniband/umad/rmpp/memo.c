@@ -296,6 +296,7 @@ void umad_rmpp_memo_add(struct umad_file *file, const struct umad_xfer_rx *rx, u
 
 	memo->key = rx->key;
 	memo->until = rmpp_rx_deadline(&rx->engine);
+	memo->again_until = rx->engine.again_until;
 	memo->last = rx->engine.last;
 	memo->window_last = rx->engine.window_last;
 	memo->repwin = rx->engine.repwin;

@@ -22,6 +22,7 @@ struct umad_xfer_rx;
  * @of_peer: in &umad_rmpp_memo_peer.memos
  * @peer: who has sent it
  * @until: when it is forgotten, in nanoseconds
+ * @again_until: &rmpp_rx.again_until
  * @last: its last segment
  * @window_last: of the last ACK
  * @repwin: window that a turn-around ACK gave us
@@ -34,6 +35,7 @@ struct umad_rmpp_memo {
 	struct list_head of_peer;
 	struct umad_rmpp_memo_peer *peer;
 	u64 until;
+	u64 again_until;
 	u32 last;
 	u32 window_last;
 	u32 repwin;

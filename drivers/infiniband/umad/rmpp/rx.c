@@ -15,14 +15,13 @@
  * 2 s for each of its retries, must fit in.
  */
 #define IDLE_MAX		(40ULL * NSEC_PER_SEC)
-/*
- * The same with segment 1 alone, which is forgotten then, so that it begins
- * again should it come again. Senders repeat it after 2 s (in-tree) or up to
- * 5.2 s (OPA's fabric manager).
- */
-#define LONE_MAX		(6ULL * NSEC_PER_SEC)
 /* How long a complete message answers what is repeated, as in-tree. */
 #define LINGER			(10ULL * NSEC_PER_SEC)
+/*
+ * Each repeated segment begins that again, for so long: its sender's timeouts must fit in, as
+ * above. Then another message may have its transaction ID, even if its sender goes on and on.
+ */
+#define LINGER_AGAIN		(40ULL * NSEC_PER_SEC)
 /*
  * An acknowledgment may be lost: one is repeated while nothing comes, after
  * so long, then after twice as long, and so on, so many times: the last one 1.5 s after
@@ -85,10 +84,12 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_init);
  * @window_last: the last segment that an ACK has allowed
  * @repwin: window that a turn-around ACK gave us, or 1
  * @until: when rmpp_rx_deadline() was
+ * @again_until: as &rmpp_rx.again_until was
  *
  * Context: any.
  */
-void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin, u64 until)
+void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin, u64 until,
+		     u64 again_until)
 {
 	rx->state = RMPP_RX_DONE;
 	rx->expected = last + 1;
@@ -97,6 +98,7 @@ void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin, 
 	rx->window_last = window_last;
 	rx->repwin = repwin;
 	rx->progress_at = until - LINGER;
+	rx->again_until = again_until;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_restore);
 
@@ -181,7 +183,8 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 /*
  * The message is the process's already, nothing can spoil it any more: what
  * is wrong is dropped, so that the sender may still learn of its success. If it has not,
- * it ends with an ABORT, and copies of what it has sent may come behind that.
+ * it ends with an ABORT, and copies of what it has sent may come behind that; but they do
+ * not keep it, or another message with its transaction ID would.
  */
 static enum rmpp_rx_verdict receive_done(struct rmpp_rx *rx,
 					 const struct rmpp_packet *packet,
@@ -189,13 +192,17 @@ static enum rmpp_rx_verdict receive_done(struct rmpp_rx *rx,
 {
 	switch (packet->type) {
 	case IB_MGMT_RMPP_TYPE_DATA:
-		rx->progress_at = now;
+		rx->progress_at = max(rx->progress_at, min(now, rx->again_until));
 		rx->dropped++;
 		return RMPP_RX_ACK;
 	case IB_MGMT_RMPP_TYPE_ACK:
 		/* The turn-around ACK: the window for our answer. */
 		if (!packet->seg && !packet->status)
 			rx->repwin = clamp_t(u32, packet->len, 1, S32_MAX);
+		return RMPP_RX_DROP;
+	case IB_MGMT_RMPP_TYPE_STOP:
+	case IB_MGMT_RMPP_TYPE_ABORT:
+		rx->again_until = min(rx->again_until, now);
 		return RMPP_RX_DROP;
 	default:
 		return RMPP_RX_DROP;
@@ -323,6 +330,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 	rx->gap_acks = 0;
 	if (rx->last && rx->expected > rx->last) {
 		rx->state = RMPP_RX_DONE;
+		rx->again_until = now + LINGER_AGAIN;
 		return RMPP_RX_ACK;
 	}
 	if (filled_gap || packet->seg == 1 ||
@@ -366,11 +374,6 @@ static bool is_lone(const struct rmpp_rx *rx)
 	return !rx->solicited && rx->highest <= 1;
 }
 
-static u64 idle_max(const struct rmpp_rx *rx)
-{
-	return is_lone(rx) ? LONE_MAX : IDLE_MAX;
-}
-
 /**
  * rmpp_rx_timer() - the deadline has come, or has not
  * @rx: the receiver
@@ -393,7 +396,7 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 	case RMPP_RX_REASSEMBLING:
 		break;
 	}
-	if (now - rx->progress_at >= idle_max(rx))
+	if (now - rx->progress_at >= IDLE_MAX)
 		return rx_terminate(rx, is_lone(rx) ? RMPP_RX_CLOSE : RMPP_RX_ABORT,
 				    IB_MGMT_RMPP_STATUS_T2L);
 	if (now < rx->ack_repeat_at)
@@ -417,7 +420,7 @@ u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 {
 	switch (rx->state) {
 	case RMPP_RX_REASSEMBLING:
-		return min(rx->progress_at + idle_max(rx), rx->ack_repeat_at);
+		return min(rx->progress_at + IDLE_MAX, rx->ack_repeat_at);
 	case RMPP_RX_DONE:
 		return rx->progress_at + LINGER;
 	case RMPP_RX_CLOSED:

@@ -72,6 +72,7 @@ enum rmpp_rx_verdict {
  * @in_order_run: segments that have come in order since one did not, or came twice
  * @repwin: window that a turn-around ACK gave us, 1 if there was none
  * @progress_at: when a segment was last stored
+ * @again_until: when a repeated segment is no longer a reason to linger on, once it is complete
  * @ack_repeat_at: when to repeat the acknowledgment, should nothing come
  * @ack_repeat: how long the wait for that is, this time
  * @ack_repeats: how often it was repeated since a segment was stored
@@ -102,6 +103,7 @@ struct rmpp_rx {
 	u32 in_order_run;
 	u32 repwin;
 	u64 progress_at;
+	u64 again_until;
 	u64 ack_repeat_at;
 	u64 ack_repeat;
 	u32 ack_repeats;
@@ -116,8 +118,8 @@ struct rmpp_rx {
 
 void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 		  u64 max_bytes, u32 first_window, u64 now);
-void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin,
-		     u64 until);
+void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin, u64 until,
+		     u64 again_until);
 enum rmpp_rx_verdict rmpp_rx_receive(struct rmpp_rx *rx,
 				     const struct rmpp_packet *packet, u64 now);
 enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,

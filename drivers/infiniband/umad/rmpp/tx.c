@@ -110,13 +110,16 @@ static u32 send_limit(const struct rmpp_tx *tx)
 /*
  * The segment before the gap has arrived, and makes the receiver say where it stands.
  * But to one that may have it all, and has forgotten it since, a first one begins a
- * message, and the second of two ends it: which is always answered, so that it needs none.
+ * message, and the second of two ends it. That is always answered, and so its own probe:
+ * two are less likely to get lost. 0: there is none.
  */
-static bool may_probe(const struct rmpp_tx *tx, u64 now)
+static u32 probe_seg(const struct rmpp_tx *tx, u64 now)
 {
-	if (tx->una == 2 && tx->next > tx->segs)
-		return tx->segs > 2 && now - tx->heard_at < RMPP_TX_WAIT_MAX;
-	return tx->una > 1;
+	if (tx->una != 2 || tx->next <= tx->segs)
+		return tx->una - 1;
+	if (tx->segs == 2)
+		return 2;
+	return now - tx->heard_at < RMPP_TX_WAIT_MAX ? 1 : 0;
 }
 
 static void segment_post(struct rmpp_tx *tx, u64 now)
@@ -170,6 +173,8 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_may_send);
  */
 u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 {
+	u32 probe;
+
 	if (!rmpp_tx_may_send(tx))
 		return 0;
 
@@ -181,13 +186,12 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 			tx->recover = tx->segs;
 		return segment_retransmit(tx, tx->una, now);
 	}
-	if (tx->send_probe && !may_probe(tx, now))
-		tx->send_probe = false;
-	if (tx->send_probe) {
-		tx->send_probe = false;
+	probe = tx->send_probe ? probe_seg(tx, now) : 0;
+	tx->send_probe = false;
+	if (probe) {
 		tx->probes++;
 		tx->probed_at = now;
-		return segment_retransmit(tx, tx->una - 1, now);
+		return segment_retransmit(tx, probe, now);
 	}
 	if (!may_send_new(tx))
 		return 0;

@@ -263,7 +263,7 @@ static bool rx_relist(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 		return false;
 	rx_setup(rx, rwc);
 	rmpp_rx_restore(&rx->engine, memo->last, memo->window_last, memo->repwin,
-			memo->until);
+			memo->until, memo->again_until);
 	rx->was_asked = memo->was_asked;
 	umad_rmpp_memo_remove(file, memo);
 	rx_insert(rx);

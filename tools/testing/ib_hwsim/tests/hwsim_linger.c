@@ -3,12 +3,16 @@
  * A complete message is delivered once, whatever comes of it afterwards: the ABORT of a
  * sender that has given up, in front of copies of what it had sent; or all that it sends
  * in vain, when a wire that has stood still for longer than a message lingers moves again.
+ * But it is delivered, too, when the wire has lost all behind its first ACK; and another one
+ * with its transaction ID is not kept out for ever.
  */
 #include "hwsim_peers.h"
 
 #define TID		77
 #define STOOD_MS	10500	/* a complete message lingers for 10 s */
 #define HELD_MAX	64
+#define OUTAGE_MS	7000
+#define AGAIN_MS	3000	/* so often another message comes */
 
 static int send_data(FIXTURE_DATA(peers) *self, uint32_t seg, uint32_t segs)
 {
@@ -75,9 +79,9 @@ static int let_go(FIXTURE_DATA(peers) *self, struct ib_hwsim_frame *frame)
 	return raw_write(self->wire, frame);
 }
 
-/* Returns a client that has sent the message; it has arrived, all but its last ACK. */
+/* Returns a client that has sent the message; it goes on until this ACK, which is kept. */
 static int ask_itself(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
-		      uint32_t segs, struct ib_hwsim_frame *last_ack)
+		      uint32_t segs, int retries, uint32_t ack, struct ib_hwsim_frame *last_ack)
 {
 	const struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
 	struct test_port own = { .lid = LID };
@@ -89,13 +93,13 @@ static int ask_itself(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *se
 		      segs * SEG, TID);
 	rmpp_user_hdr(&self->msg)->grh_present = 0;
 	rmpp_user_hdr(&self->msg)->timeout_ms = 2000;
-	rmpp_user_hdr(&self->msg)->retries = 3;
+	rmpp_user_hdr(&self->msg)->retries = retries;
 	EXPECT_LT(0, rmpp_msg_write(client, &self->msg));
 	while (now_ms() < end) {
 		if (see(self, 5) < 0)
 			continue;
 		*last_ack = self->seen;
-		if (self->pkt.type == RMPP_ACK && self->pkt.seg == segs)
+		if (self->pkt.type == RMPP_ACK && self->pkt.seg == ack)
 			return client;
 		EXPECT_EQ(0, let_go(self, &self->seen));
 	}
@@ -111,7 +115,7 @@ static void stands_still(struct __test_metadata *_metadata, FIXTURE_DATA(peers) 
 	uint64_t end;
 	int client;
 
-	client = ask_itself(_metadata, self, segs, &held[0]);
+	client = ask_itself(_metadata, self, segs, 3, segs, &held[0]);
 	EXPECT_EQ(1, delivered(self, 0));
 	for (end = now_ms() + STOOD_MS; now_ms() < end; )
 		if (see(self, 5) >= 0 && n < HELD_MAX)
@@ -134,6 +138,69 @@ TEST_F_TIMEOUT(peers, wire_stands_still_behind_two_segments, 60)
 TEST_F_TIMEOUT(peers, wire_stands_still_behind_ten_segments, 60)
 {
 	stands_still(_metadata, self, 10);
+}
+
+static void goes_on_after_outage(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+				 uint32_t segs)
+{
+	struct ib_hwsim_frame first_ack;
+	unsigned int n = 0;
+	uint64_t end;
+	int client;
+
+	client = ask_itself(_metadata, self, segs, 9, 1, &first_ack);
+	EXPECT_EQ(0, let_go(self, &first_ack));
+	for (end = now_ms() + OUTAGE_MS; now_ms() < end; )
+		see(self, 5);
+	EXPECT_EQ(0, delivered(self, 0));
+	for (end = now_ms() + SOON; now_ms() < end; n += delivered(self, 0))
+		if (see(self, 5) >= 0)
+			EXPECT_EQ(0, let_go(self, &self->seen));
+	EXPECT_EQ(1, n);
+	close(client);
+}
+
+TEST_F_TIMEOUT(peers, outage_behind_the_first_of_two_segments, 60)
+{
+	goes_on_after_outage(_metadata, self, 2);
+}
+
+TEST_F_TIMEOUT(peers, outage_behind_the_first_of_ten_segments, 60)
+{
+	goes_on_after_outage(_metadata, self, 10);
+}
+
+/* After how many ms another message with the same transaction ID is delivered, or -1. */
+static int other_is_delivered(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			      int wait_ms)
+{
+	uint64_t start = now_ms();
+
+	while (now_ms() - start < wait_ms) {
+		if (delivered(self, AGAIN_MS))
+			return now_ms() - start;
+		send_all(_metadata, self, 1);
+	}
+	return -1;
+}
+
+TEST_F_TIMEOUT(peers, transaction_ID_again_behind_an_abort, 60)
+{
+	const struct rmpp_pkt end = {
+		.version = 1, .type = RMPP_ABORT, .flags = RMPP_ACTIVE, .status = RMPP_TMR,
+	};
+
+	send_all(_metadata, self, 2);
+	EXPECT_EQ(1, delivered(self, WHILE));
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, TID, &end));
+	EXPECT_LE(0, other_is_delivered(_metadata, self, 20000));
+}
+
+TEST_F_TIMEOUT(peers, transaction_ID_again_and_again, 120)
+{
+	send_all(_metadata, self, 1);
+	EXPECT_EQ(1, delivered(self, WHILE));
+	EXPECT_LE(0, other_is_delivered(_metadata, self, 60000));
 }
 
 TEST_HARNESS_MAIN
