@@ -3,7 +3,6 @@
 #include <linux/types.h>
 #include "agent.h"
 
-#include <linux/nospec.h>
 #include "file.h"
 
 /**
@@ -16,8 +15,7 @@
  */
 bool umad_agent_is_there(struct umad_file *file, u32 id)
 {
-	id = array_index_nospec(id, UMAD_MAX_AGENTS);
-	return !READ_ONCE(file->shutdown) && READ_ONCE(file->agent[id]);
+	return !READ_ONCE(file->shutdown) && umad_file_agent(file, id);
 }
 
 /**
@@ -33,9 +31,8 @@ struct umad_agent *umad_agent_enter(struct umad_file *file, u32 id)
 {
 	struct umad_agent *agent;
 
-	id = array_index_nospec(id, UMAD_MAX_AGENTS);
 	spin_lock(&file->lock);
-	agent = file->agent[id];
+	agent = umad_file_agent(file, id);
 	/* One whose end is near would only make its closer wait. */
 	if (agent && (file->shutdown || !agent->published ||
 		      !umad_active_ref_tryget(&agent->active_ref)))

@@ -50,11 +50,13 @@ void umad_cdev_exit(void)
 static void file_free(struct umad_file *file)
 {
 	umad_retry_queue_destroy(&file->retry_queue);
-	umad_xfer_tx_queues_destroy(file);
+	if (file->rmpp)
+		umad_xfer_tx_queues_destroy(file->rmpp);
 	/* No agent, so neither requests nor messages: nothing arms them any more. */
 	cancel_work_sync(&file->backlog_work);
 	umad_deadlines_destroy(&file->deadlines);
-	umad_rmpp_destroy(&file->rmpp);
+	umad_rmpp_free(file->rmpp);
+	kfree(file->more_agents);
 	umad_txn_table_destroy(&file->txns);
 	umad_timers_destroy(&file->timers);
 	umad_user_put(file->user);
@@ -113,10 +115,8 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	file->armed = KTIME_MAX;
 	umad_txn_table_init(&file->txns, &file->timers);
 	INIT_LIST_HEAD(&file->done);
-	umad_rmpp_init(&file->rmpp, &file->user->share);
 	umad_retry_queue_init(&file->retry_queue, &port->pace, &file->user->turn,
 			      umad_request_retry_work);
-	umad_xfer_tx_queues_init(file);
 	INIT_WORK(&file->backlog_work, umad_request_backlog_work);
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	get_task_comm(file->comm, current);
@@ -154,8 +154,8 @@ void umad_file_shut(struct umad_file *file)
 	was_shut = file->shutdown;
 	file->shutdown = true;
 	for (id = 0; id < file->slots && !was_shut; id++)
-		if (file->agent[id])
-			umad_agent_shut(file->agent[id]);
+		if (umad_file_agent(file, id))
+			umad_agent_shut(umad_file_agent(file, id));
 	spin_unlock(&file->lock);
 	/* No agent has come to it since, and no entry. */
 	if (!was_shut)
@@ -169,8 +169,8 @@ static struct umad_agent *take_agent(struct umad_file *file, unsigned int *id)
 
 	spin_lock(&file->lock);
 	for (; !agent && *id < file->slots; ++*id) {
-		agent = file->agent[*id];
-		file->agent[*id] = NULL;
+		agent = umad_file_agent(file, *id);
+		umad_file_set_agent(file, *id, NULL);
 	}
 	spin_unlock(&file->lock);
 	return agent;

@@ -86,7 +86,7 @@ static struct umad_agent *crowded_agent(struct umad_file *file)
 
 	lockdep_assert_held(&file->lock);
 	for (id = 0; id < file->slots; id++) {
-		agent = file->agent[id];
+		agent = umad_file_agent(file, id);
 		if (agent && agent->expired_count > EXPIRED_MAX &&
 		    umad_active_ref_tryget(&agent->active_ref))
 			return agent;

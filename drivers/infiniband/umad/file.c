@@ -58,13 +58,30 @@ size_t umad_file_hdr_size(struct umad_file *file)
 	return READ_ONCE(file->pkey_hdr) ? UMAD_HDR_SIZE : UMAD_HDR_OLD_SIZE;
 }
 
+/**
+ * umad_file_set_agent() - fill or empty a slot
+ * @file: that has it
+ * @id: of the slot; of &umad_file.agent, or below &umad_file.slots, or there are @more_agents
+ * @agent: or NULL
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_file_set_agent(struct umad_file *file, u32 id, struct umad_agent *agent)
+{
+	lockdep_assert_held(&file->lock);
+	if (id < UMAD_FILE_AGENTS)
+		WRITE_ONCE(file->agent[id], agent);
+	else
+		WRITE_ONCE(file->more_agents[id - UMAD_FILE_AGENTS], agent);
+}
+
 /* What ib_core has of the agent of a slot; false if there is none. */
 static bool get_agent(struct umad_file *file, int id, struct umad_reg *reg)
 {
 	struct umad_agent *agent;
 
 	spin_lock(&file->lock);
-	agent = file->agent[id];
+	agent = umad_file_agent(file, id);
 	if (agent) {
 		reg->qpn = agent->qpn;
 		reg->rmpp_version = agent->rmpp;
@@ -103,13 +120,15 @@ static void show_agents(struct umad_file *file, struct seq_file *s)
 void umad_file_show(struct umad_file *file, struct seq_file *s)
 {
 	unsigned int agents = 0, backlog = 0, outstanding, queued;
+	struct umad_agent *agent;
 	size_t charged, budget;
 	int id;
 
 	spin_lock(&file->lock);
 	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
-		agents += !!file->agent[id];
-		backlog += file->agent[id] ? file->agent[id]->flow.waiting : 0;
+		agent = umad_file_agent(file, id);
+		agents += !!agent;
+		backlog += agent ? agent->flow.waiting : 0;
 	}
 	outstanding = file->txns.count;
 	spin_unlock(&file->lock);

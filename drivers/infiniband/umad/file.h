@@ -20,6 +20,7 @@
 #define UMAD_FILE_H
 
 #include <linux/list.h>
+#include <linux/nospec.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include "charge.h"
@@ -37,6 +38,9 @@ struct seq_file;
 struct umad_agent;
 struct umad_port;
 
+/* Few files have more: a program's for SMPs of both kinds, the SA and performance management. */
+#define UMAD_FILE_AGENTS	4
+
 /**
  * struct umad_file - one open file
  * @port: that it is open on, a reference is held
@@ -45,8 +49,9 @@ struct umad_port;
  * @guests: other processes that write to it
  * @comm: of the opener, for people
  * @lock: protects the rest but @rxq; see above
- * @agent: by id, NULL for a free slot
- * @slots: of @agent those that have ever been taken, all before the others
+ * @agent: the first ones by id, NULL for a free slot; see umad_file_agent()
+ * @more_agents: those behind them, NULL before there is one
+ * @slots: those that have ever been taken, all before the others
  * @shutdown: the RDMA device is gone, or the file is being closed
  * @used: an agent has been registered: the header's layout is fixed
  * @pkey_hdr: the header is &struct ib_user_mad_hdr, not the old one
@@ -58,7 +63,7 @@ struct umad_port;
  * @done: sends that have become DONE since @lock was taken, &umad_request.agent_node
  * @retry_queue: what waits for its turn to be sent again
  * @backlog_work: posts what waits for a place in ib_core
- * @rmpp: messages of several segments
+ * @rmpp: messages of several segments, NULL before the first agent that has RMPP done here
  * @reserve: of the opener's cgroup, which is charged for what is received
  * @reserve_used: bytes of it
  * @rxq: what read() will return, has its own lock
@@ -71,7 +76,8 @@ struct umad_file {
 	char comm[TASK_COMM_LEN];
 
 	spinlock_t lock; /* protects all up to @rmpp */
-	struct umad_agent *agent[UMAD_MAX_AGENTS];
+	struct umad_agent *agent[UMAD_FILE_AGENTS];
+	struct umad_agent **more_agents;
 	unsigned int slots;
 	bool shutdown;
 	bool used;
@@ -84,13 +90,33 @@ struct umad_file {
 	struct list_head done;
 	struct umad_retry_queue retry_queue;
 	struct work_struct backlog_work;
-	struct umad_rmpp rmpp;
+	struct umad_rmpp *rmpp;
 
 	struct umad_reserve *reserve;
 	atomic_t reserve_used;
 	struct umad_rxq rxq;
 };
 
+/**
+ * umad_file_agent() - the agent of a slot
+ * @file: that has it
+ * @id: below UMAD_MAX_AGENTS
+ *
+ * Context: any; without &umad_file.lock the answer is of a moment, and must not be followed.
+ * Return: it, or NULL.
+ */
+static inline struct umad_agent *umad_file_agent(const struct umad_file *file, u32 id)
+{
+	struct umad_agent **more;
+
+	if (id < UMAD_FILE_AGENTS)
+		return READ_ONCE(file->agent[array_index_nospec(id, UMAD_FILE_AGENTS)]);
+	id = array_index_nospec(id - UMAD_FILE_AGENTS, UMAD_MAX_AGENTS - UMAD_FILE_AGENTS);
+	more = READ_ONCE(file->more_agents);
+	return more ? READ_ONCE(more[id]) : NULL;
+}
+
+void umad_file_set_agent(struct umad_file *file, u32 id, struct umad_agent *agent);
 void umad_file_arm(struct umad_file *file);
 size_t umad_file_hdr_size(struct umad_file *file);
 bool __must_check umad_file_queue(struct umad_file *file, struct umad_rx_entry *entry,

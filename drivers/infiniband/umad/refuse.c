@@ -36,7 +36,7 @@ static bool file_holds(struct umad_file *file, const struct ib_mad_reg_req *req)
 
 	spin_lock(&file->lock);
 	for (id = 0; id < UMAD_MAX_AGENTS && !holds; id++) {
-		agent = file->agent[id];
+		agent = umad_file_agent(file, id);
 		/* Without @core, it has a slot but nothing of ib_core yet. */
 		holds = agent && READ_ONCE(agent->core) &&
 			umad_reg_overlaps(&agent->req, req);

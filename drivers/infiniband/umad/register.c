@@ -7,7 +7,6 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
-#include <linux/nospec.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "ah.h"
@@ -18,7 +17,9 @@
 #include "recv.h"
 #include "refuse.h"
 #include "request.h"
+#include "rmpp/rmpp.h"
 #include "rmpp/xfer_rx.h"
+#include "rmpp/xfer_tx.h"
 #include "umad_compat.h"
 #include "umad_export.h"
 
@@ -67,6 +68,49 @@ static enum umad_refusal check_reg(struct umad_port *port,
 	return UMAD_REFUSED_NOT;
 }
 
+/* Before its first agent that has RMPP done here. Charged, so not with an active reference. */
+static bool add_rmpp(struct umad_file *file)
+{
+	struct umad_rmpp *rmpp;
+	bool lost;
+
+	if (READ_ONCE(file->rmpp))
+		return true;
+	rmpp = umad_rmpp_alloc(file);
+	if (!rmpp)
+		return false;
+	umad_xfer_tx_queues_init(rmpp);
+	spin_lock(&file->lock);
+	lost = file->rmpp;
+	if (!lost)
+		WRITE_ONCE(file->rmpp, rmpp);
+	spin_unlock(&file->lock);
+	/* Another thread was first. */
+	if (lost)
+		umad_rmpp_free(rmpp);
+	return true;
+}
+
+/* Slots behind the first ones. */
+static bool add_slots(struct umad_file *file)
+{
+	struct umad_agent **more = kcalloc(UMAD_MAX_AGENTS - UMAD_FILE_AGENTS, sizeof(*more),
+					   GFP_KERNEL_ACCOUNT);
+
+	if (!more)
+		return false;
+	spin_lock(&file->lock);
+	if (!file->more_agents) {
+		WRITE_ONCE(file->more_agents, more);
+		more = NULL;
+	}
+	spin_unlock(&file->lock);
+	/* Or another thread was first. */
+	kfree(more);
+	return true;
+}
+
+/* The lowest free one; -EAGAIN: it needs those of add_slots(). */
 static int take_slot(struct umad_file *file, struct umad_agent *agent)
 {
 	int ret = -EPIPE;
@@ -75,33 +119,62 @@ static int take_slot(struct umad_file *file, struct umad_agent *agent)
 	spin_lock(&file->lock);
 	if (file->shutdown)
 		goto out;
+	for (id = 0; id < file->slots && umad_file_agent(file, id); id++)
+		;
 	ret = -ENOMEM;
-	for (id = 0; id < UMAD_MAX_AGENTS; id++) {
-		if (file->agent[id])
-			continue;
-		agent->id = id;
-		file->agent[id] = agent;
-		file->slots = max(file->slots, id + 1);
-		ret = 0;
-		break;
-	}
+	if (id == UMAD_MAX_AGENTS)
+		goto out;
+	ret = -EAGAIN;
+	if (id >= UMAD_FILE_AGENTS && !file->more_agents)
+		goto out;
+	agent->id = id;
+	umad_file_set_agent(file, id, agent);
+	file->slots = max(file->slots, id + 1);
+	ret = 0;
 out:
 	spin_unlock(&file->lock);
 	return ret;
 }
 
+/*
+ * A slot and an active reference to the port. But none while memory is allocated, which is
+ * charged: the cgroup may have to reclaim.
+ */
+static int enter_slot(struct umad_file *file, struct umad_agent *agent, enum umad_refusal *why)
+{
+	struct umad_port *port = file->port;
+	int ret;
+
+	*why = UMAD_REFUSED_GONE;
+	do {
+		if (!umad_active_ref_tryget(&port->active_ref))
+			return -EPIPE;
+		ret = take_slot(file, agent);
+		if (!ret)
+			return 0;
+		umad_active_ref_put(&port->active_ref);
+	} while (ret == -EAGAIN && add_slots(file));
+	if (ret == -EPIPE)
+		return ret;
+	*why = ret == -EAGAIN ? UMAD_REFUSED_NOMEM : UMAD_REFUSED_IDS;
+	return -ENOMEM;
+}
+
 static void free_slot(struct umad_file *file, struct umad_agent *agent)
 {
 	spin_lock(&file->lock);
-	file->agent[agent->id] = NULL;
+	umad_file_set_agent(file, agent->id, NULL);
 	spin_unlock(&file->lock);
 }
 
 static struct umad_agent *agent_alloc(struct umad_file *file,
 				      const struct umad_reg *reg)
 {
+	bool kernel_rmpp = reg->rmpp_version && !(reg->flags & IB_USER_MAD_USER_RMPP);
 	struct umad_agent *agent;
 
+	if (kernel_rmpp && !add_rmpp(file))
+		return NULL;
 	agent = kmem_cache_zalloc(agent_cache, GFP_KERNEL_ACCOUNT);
 	if (!agent)
 		return NULL;
@@ -109,8 +182,7 @@ static struct umad_agent *agent_alloc(struct umad_file *file,
 	agent->req = reg->req;
 	agent->qpn = reg->qpn;
 	agent->rmpp = reg->rmpp_version;
-	agent->kernel_rmpp = reg->rmpp_version &&
-			     !(reg->flags & IB_USER_MAD_USER_RMPP);
+	agent->kernel_rmpp = kernel_rmpp;
 	umad_active_ref_init(&agent->active_ref);
 	INIT_LIST_HEAD(&agent->requests);
 	timerqueue_init_head(&agent->expired);
@@ -239,15 +311,9 @@ struct umad_agent *umad_agent_create(struct umad_file *file,
 	agent = agent_alloc(file, reg);
 	if (!agent)
 		goto err;
-	ret = -EPIPE;
-	why = UMAD_REFUSED_GONE;
-	if (!umad_active_ref_tryget(&port->active_ref))
-		goto err_free;
-	ret = take_slot(file, agent);
-	if (ret == -ENOMEM)
-		why = UMAD_REFUSED_IDS;
+	ret = enter_slot(file, agent, &why);
 	if (ret)
-		goto err_leave;
+		goto err_free;
 	ret = agent_register(agent, reg, &why);
 	if (ret)
 		goto err_slot;
@@ -257,7 +323,6 @@ struct umad_agent *umad_agent_create(struct umad_file *file,
 
 err_slot:
 	free_slot(file, agent);
-err_leave:
 	umad_active_ref_put(&port->active_ref);
 err_free:
 	kmem_cache_free(agent_cache, agent);
@@ -284,7 +349,7 @@ int umad_agent_publish(struct umad_file *file, u32 id,
 	int ret = -EPIPE;
 
 	spin_lock(&file->lock);
-	if (file->agent[id] == agent) {
+	if (umad_file_agent(file, id) == agent) {
 		agent->published = true;
 		if (!file->used && pkey_hdr)
 			WRITE_ONCE(file->pkey_hdr, true);
@@ -314,12 +379,11 @@ int umad_agent_unregister(struct umad_file *file, u32 id,
 
 	if (id >= UMAD_MAX_AGENTS || !umad_active_ref_tryget(&file->port->active_ref))
 		return -EINVAL;
-	id = array_index_nospec(id, UMAD_MAX_AGENTS);
 
 	spin_lock(&file->lock);
-	agent = file->agent[id];
+	agent = umad_file_agent(file, id);
 	if (agent && (unpublished ? agent == unpublished : agent->published))
-		file->agent[id] = NULL;
+		umad_file_set_agent(file, id, NULL);
 	else
 		agent = NULL;
 	spin_unlock(&file->lock);

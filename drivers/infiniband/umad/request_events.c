@@ -89,7 +89,7 @@ static struct umad_agent *backlog_agent(struct umad_file *file, unsigned int *id
 	lockdep_assert_held(&file->lock);
 	for (looked_at = 0; looked_at < file->slots; looked_at++) {
 		*id = (*id + 1) % file->slots;
-		agent = file->agent[*id];
+		agent = umad_file_agent(file, *id);
 		if (agent && umad_wait_entry_may_kick(agent) &&
 		    umad_active_ref_tryget(&agent->active_ref))
 			return agent;

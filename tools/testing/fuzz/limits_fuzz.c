@@ -38,6 +38,7 @@
  * @programs: of them; the first has two files
  * @reserve: of no use here
  * @files: on it
+ * @rmpp: what they have of RMPP
  * @agents: one for each file
  * @messages: those with a peer are being reassembled
  * @requests: that some of them answer
@@ -50,6 +51,7 @@ struct world {
 	struct umad_user cgroups[CGROUPS], programs[PROGRAMS];
 	struct umad_reserve reserve;
 	struct umad_file files[FILES];
+	struct umad_rmpp rmpp[FILES];
 	struct umad_agent agents[FILES];
 	struct umad_xfer_rx messages[MESSAGES];
 	struct umad_request requests[REQUESTS];
@@ -167,7 +169,7 @@ static void check_shares(struct world *w)
 	for (i = 0; i < PROGRAMS; i++)
 		(end++)->share = &w->programs[i].share;
 	for (i = 0; i < FILES; i++)
-		(end++)->share = &w->files[i].rmpp.share;
+		(end++)->share = &w->files[i].rmpp->share;
 	for (i = 0; i < MESSAGES; i++) {
 		if (!w->messages[i].peer || list_empty(&w->messages[i].window_node))
 			continue;
@@ -203,9 +205,9 @@ static void check_file(struct world *w, struct umad_file *file)
 		reassembling++;
 		bytes += w->messages[i].charged;
 	}
-	MUST(file->rmpp.reassembling == reassembling);
-	MUST(file->rmpp.reassembly_bytes == bytes);
-	for (node = rb_first(&file->rmpp.peers); node; node = rb_next(node)) {
+	MUST(file->rmpp->reassembling == reassembling);
+	MUST(file->rmpp->reassembly_bytes == bytes);
+	for (node = rb_first(&file->rmpp->peers); node; node = rb_next(node)) {
 		peer = rb_entry(node, struct umad_rmpp_peer, node);
 		check_peer(w, peer);
 		peers++;
@@ -215,19 +217,19 @@ static void check_file(struct world *w, struct umad_file *file)
 		most = max(most, peer->bytes);
 		unsolicited += peer->bytes;
 	}
-	MUST(file->rmpp.share.active == active);
-	MUST(file->rmpp.share.granted == granted);
+	MUST(file->rmpp->share.active == active);
+	MUST(file->rmpp->share.granted == granted);
 	MUST(unsolicited <= bytes);
 	MUST(!peers == !reassembling);
 	if (!peers)
 		return;
-	node = rb_first_cached(&file->rmpp.by_transfers);
+	node = rb_first_cached(&file->rmpp->by_transfers);
 	most_transfers = rb_entry(node, struct umad_rmpp_peer, by_transfers);
 	MUST(most_transfers->transfers == transfers);
 	for (; node; node = rb_next(node))
 		first++;
 	MUST(first == peers);
-	node = rb_first_cached(&file->rmpp.by_bytes);
+	node = rb_first_cached(&file->rmpp->by_bytes);
 	most_bytes = rb_entry(node, struct umad_rmpp_peer, by_bytes);
 	MUST(most_bytes->bytes == most);
 }
@@ -241,9 +243,9 @@ static bool check_program(struct world *w, struct umad_user *program)
 	for (i = 0; i < FILES; i++) {
 		if (w->files[i].user != program)
 			continue;
-		reassembling += w->files[i].rmpp.reassembling;
-		bytes += w->files[i].rmpp.reassembly_bytes;
-		active += !!w->files[i].rmpp.reassembling;
+		reassembling += w->files[i].rmpp->reassembling;
+		bytes += w->files[i].rmpp->reassembly_bytes;
+		active += !!w->files[i].rmpp->reassembling;
 	}
 	MUST((unsigned int)atomic_read(&program->reassembling) == reassembling);
 	MUST((u64)atomic64_read(&program->reassembly_bytes) == bytes);
@@ -274,8 +276,8 @@ static void check(struct world *w)
 
 	for (i = 0; i < FILES; i++) {
 		check_file(w, &w->files[i]);
-		reassembling += w->files[i].rmpp.reassembling;
-		bytes += w->files[i].rmpp.reassembly_bytes;
+		reassembling += w->files[i].rmpp->reassembling;
+		bytes += w->files[i].rmpp->reassembly_bytes;
 	}
 	for (i = 0; i < CGROUPS; i++)
 		if (!w->cgroups[i].parent)
@@ -327,11 +329,11 @@ static bool grow(struct world *w, struct umad_xfer_rx *rx, u32 bytes)
 	if (!may)
 		return false;
 	MUST(rx->solicited || rx->peer->bytes <= peer_bytes);
-	MUST(file->rmpp.reassembly_bytes <= file_bytes);
+	MUST(file->rmpp->reassembly_bytes <= file_bytes);
 	MUST((u64)atomic64_read(&w->port.rmpp_reassembly_bytes) <= port_bytes ||
 	     has_share(file, port_bytes,
 		       atomic64_read(&file->user->reassembly_bytes),
-		       file->rmpp.reassembly_bytes));
+		       file->rmpp->reassembly_bytes));
 	return true;
 }
 
@@ -382,7 +384,7 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	MUST(victim == w->evicted);
 	/* With memory for it, one segment is never too many. */
 	MUST(may || !whole || victim || rx->peer->bytes > peer_bytes ||
-	     agent->file->rmpp.reassembly_bytes > file_bytes ||
+	     agent->file->rmpp->reassembly_bytes > file_bytes ||
 	     (u64)atomic64_read(&w->port.rmpp_reassembly_bytes) > port_bytes);
 	if (!may) {
 		umad_rmpp_peer_put(agent->file, rx->peer);
@@ -398,11 +400,11 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 		return;
 	}
 	MUST(rx->solicited || rx->peer->transfers <= peer_transfers);
-	MUST(agent->file->rmpp.reassembling <= file_transfers);
+	MUST(agent->file->rmpp->reassembling <= file_transfers);
 	MUST((u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
 	     has_share(agent->file, port_transfers,
 		       atomic_read(&agent->file->user->reassembling),
-		       agent->file->rmpp.reassembling));
+		       agent->file->rmpp->reassembling));
 }
 
 static void segment(struct world *w, struct umad_xfer_rx *rx,
@@ -501,7 +503,9 @@ static void set_up(struct world *w, struct input *in)
 		w->files[i].port = &w->port;
 		w->files[i].user = &w->programs[i % PROGRAMS];
 		w->files[i].reserve = &w->reserve;
-		umad_share_init(&w->files[i].rmpp.share, &w->files[i].user->share);
+		w->files[i].rmpp = &w->rmpp[i];
+		w->rmpp[i].file = &w->files[i];
+		umad_share_init(&w->files[i].rmpp->share, &w->files[i].user->share);
 		w->agents[i].file = &w->files[i];
 		umad_rxq_init(&w->files[i].rxq, 1 << 20);
 	}

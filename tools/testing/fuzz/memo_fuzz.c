@@ -24,6 +24,7 @@
 /**
  * struct world - a file and what it is to remember
  * @file: the file
+ * @rmpp: what it has of RMPP
  * @agents: of it
  * @reserve: of no use here
  * @until: of each message, when it may be forgotten; 0: it is not to be known
@@ -33,6 +34,7 @@
  */
 struct world {
 	struct umad_file file;
+	struct umad_rmpp rmpp;
 	struct umad_agent agents[AGENTS];
 	struct umad_reserve reserve;
 	u64 until[MESSAGES];
@@ -68,7 +70,7 @@ static void key_of(struct world *w, u32 message, struct umad_rmpp_key *key)
 
 static void check(struct world *w)
 {
-	struct umad_rmpp_memos *memos = &w->file.rmpp.memos;
+	struct umad_rmpp_memos *memos = &w->file.rmpp->memos;
 	u32 nodes[NODES] = {}, i, count = 0;
 	struct umad_rmpp_memo *memo;
 	struct umad_rmpp_key key;
@@ -99,7 +101,7 @@ static u32 of_node(struct world *w, u32 node)
 	struct umad_rmpp_memo *memo;
 	u32 n = 0;
 
-	list_for_each_entry(memo, &w->file.rmpp.memos.oldest, by_age)
+	list_for_each_entry(memo, &w->file.rmpp->memos.oldest, by_age)
 		n += be16_to_cpu(memo->key.from.lid) == node + 1;
 	return n;
 }
@@ -119,11 +121,11 @@ static void add(struct world *w, u32 message, u8 last)
 		before[i] = of_node(w, i);
 		most = max(most, before[i]);
 	}
-	w->short_of |= before[node] >= part || w->file.rmpp.memos.count >= max;
+	w->short_of |= before[node] >= part || w->file.rmpp->memos.count >= max;
 	umad_rmpp_memo_add(&w->file, &rx, w->now);
 	w->until[message] = w->now + LINGER;
 	w->last[message] = last;
-	MUST(w->file.rmpp.memos.count <= max);
+	MUST(w->file.rmpp->memos.count <= max);
 	MUST(of_node(w, node) <= part);
 	/* Nobody else loses one but who has most, and what is too old. */
 	for (i = 0; i < NODES; i++)
@@ -150,7 +152,7 @@ static void forget(struct world *w, u32 agent)
 
 	while (umad_rmpp_memo_forget(&w->agents[agent]))
 		;
-	list_for_each_entry(memo, &w->file.rmpp.memos.oldest, by_age)
+	list_for_each_entry(memo, &w->file.rmpp->memos.oldest, by_age)
 		MUST(memo->key.agent != (uintptr_t)&w->agents[agent]);
 	for (i = agent; i < MESSAGES; i += AGENTS)
 		w->until[i] = 0;
@@ -163,9 +165,11 @@ static void set_up(struct world *w, struct input *in)
 	memset(w, 0, sizeof(*w));
 	w->now = NSEC_PER_SEC;
 	w->file.reserve = &w->reserve;
+	w->file.rmpp = &w->rmpp;
+	w->rmpp.file = &w->file;
 	spin_lock_init(&w->file.lock);
 	umad_timers_init(&w->file.timers, &w->file.lock);
-	umad_rmpp_memo_init(&w->file.rmpp.memos);
+	umad_rmpp_memo_init(&w->file.rmpp->memos);
 	for (i = 0; i < AGENTS; i++)
 		w->agents[i].file = &w->file;
 	*max_memos() = take(in) % 64;
@@ -209,6 +213,6 @@ void fuzz_one(const u8 *data, size_t size)
 	for (i = 0; i < AGENTS; i++)
 		forget(w, i);
 	check(w);
-	MUST(!w->file.rmpp.memos.count);
+	MUST(!w->file.rmpp->memos.count);
 	umad_timers_destroy(&w->file.timers);
 }

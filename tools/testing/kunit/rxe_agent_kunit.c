@@ -90,7 +90,7 @@ static void rxe_register(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(agent), c->want);
 	if (c->want) {
 		/* Nothing is left of it: the id and its class are free. */
-		KUNIT_EXPECT_NULL(test, file->agent[0]);
+		KUNIT_EXPECT_NULL(test, umad_file_agent(file, 0));
 		KUNIT_EXPECT_EQ(test, rxe_client(test, file), 0);
 		return;
 	}
@@ -135,8 +135,8 @@ static void rxe_register_overlap(struct kunit *test)
 			PTR_ERR_OR_ZERO(umad_agent_create(file, &reg, &none)));
 	KUNIT_EXPECT_EQ(test, -EINVAL,
 			PTR_ERR_OR_ZERO(umad_agent_create(other, &reg, &none)));
-	KUNIT_EXPECT_NULL(test, file->agent[id + 1]);
-	KUNIT_EXPECT_NULL(test, other->agent[0]);
+	KUNIT_EXPECT_NULL(test, umad_file_agent(file, id + 1));
+	KUNIT_EXPECT_NULL(test, umad_file_agent(other, 0));
 
 	/* Another OUI is another class. */
 	reg.req.oui[2]++;

@@ -16,7 +16,7 @@
 
 static u32 hi_tid(struct umad_file *file, u32 id)
 {
-	return file->agent[id]->core->hi_tid;
+	return umad_file_agent(file, id)->core->hi_tid;
 }
 
 /* All of a received header; in-tree fills it in the same way. */

@@ -55,7 +55,7 @@ static void rxe_timeout_copies(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), start),
 			c->timeout_ms * (c->retries + 1));
 
-	tid = cpu_to_be64((u64)client->agent[id]->core->hi_tid << 32 | 9);
+	tid = cpu_to_be64((u64)umad_file_agent(client, id)->core->hi_tid << 32 | 9);
 	while (rxe_read(server, &record, RXE_WHILE)) {
 		KUNIT_EXPECT_TRUE(test, record.mad.mad_hdr.tid == tid);
 		KUNIT_EXPECT_EQ(test, record.mad.data[3], 3 * 7 + 9);
@@ -128,7 +128,7 @@ static void rxe_late_response(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rxe_send(test, client, id, 2, 50, 0), 0);
 	rxe_read_request(test, server, &request);
 	rxe_read_timeout(test, client, 2);
-	KUNIT_EXPECT_EQ(test, client->agent[id]->expired_count, 0);
+	KUNIT_EXPECT_EQ(test, umad_file_agent(client, id)->expired_count, 0);
 	KUNIT_ASSERT_EQ(test, 0, rxe_reply(test, server, &request,
 					   IB_MGMT_METHOD_GET_RESP));
 	KUNIT_EXPECT_TRUE(test,
@@ -210,7 +210,7 @@ static void rxe_many_timeouts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rxe_stat(test, UMAD_STAT_SEND_TIMED_OUT), 200);
 
 	spin_lock(&client->lock);
-	late = client->agent[id]->expired_count;
+	late = umad_file_agent(client, id)->expired_count;
 	spin_unlock(&client->lock);
 	KUNIT_EXPECT_LE(test, late, 8);
 }

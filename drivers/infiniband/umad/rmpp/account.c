@@ -56,7 +56,7 @@ void umad_rmpp_count(struct umad_xfer_rx *rx)
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	if (!file->rmpp.reassembling++)
+	if (!file->rmpp->reassembling++)
 		file_activate(file);
 	atomic_inc(&file->user->reassembling);
 	atomic_inc(&file->port->rmpp_reassembling);
@@ -81,7 +81,7 @@ void umad_rmpp_charge(struct umad_xfer_rx *rx, size_t bytes)
 	if (!bytes)
 		return;
 	rx->charged += bytes;
-	file->rmpp.reassembly_bytes += bytes;
+	file->rmpp->reassembly_bytes += bytes;
 	atomic64_add(bytes, &file->user->reassembly_bytes);
 	atomic64_add(bytes, &file->port->rmpp_reassembly_bytes);
 	if (!rx->solicited)
@@ -99,11 +99,11 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 	struct umad_file *file = rx->agent->file;
 
 	lockdep_assert_held(&file->lock);
-	if (!--file->rmpp.reassembling)
+	if (!--file->rmpp->reassembling)
 		file_deactivate(file);
 	atomic_dec(&file->user->reassembling);
 	atomic_dec(&file->port->rmpp_reassembling);
-	file->rmpp.reassembly_bytes -= rx->charged;
+	file->rmpp->reassembly_bytes -= rx->charged;
 	atomic64_sub(rx->charged, &file->user->reassembly_bytes);
 	atomic64_sub(rx->charged, &file->port->rmpp_reassembly_bytes);
 	if (rx->solicited)
@@ -128,11 +128,11 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 bool umad_rmpp_answer_enter(struct umad_file *file)
 {
 	lockdep_assert_held(&file->lock);
-	if (file->rmpp.answers >= READ_ONCE(rmpp_file_answers)) {
+	if (file->rmpp->answers >= READ_ONCE(rmpp_file_answers)) {
 		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_ANSWERS_DROPPED);
 		return false;
 	}
-	file->rmpp.answers++;
+	file->rmpp->answers++;
 	return true;
 }
 
@@ -145,5 +145,5 @@ bool umad_rmpp_answer_enter(struct umad_file *file)
 void umad_rmpp_answer_leave(struct umad_file *file)
 {
 	lockdep_assert_held(&file->lock);
-	file->rmpp.answers--;
+	file->rmpp->answers--;
 }

@@ -83,17 +83,17 @@ struct rmpp_reject {
 
 static bool reject_enter(struct umad_file *file)
 {
-	if (!atomic_add_unless(&file->rmpp.rejects, 1, FILE_REJECTS))
+	if (!atomic_add_unless(&file->rmpp->rejects, 1, FILE_REJECTS))
 		return false;
 	if (atomic_add_unless(&file->port->addr_rejects, 1, UMAD_RMPP_ADDR_REJECTS))
 		return true;
-	atomic_dec(&file->rmpp.rejects);
+	atomic_dec(&file->rmpp->rejects);
 	return false;
 }
 
 static void reject_free(struct rmpp_reject *reject)
 {
-	atomic_dec(&reject->agent->file->rmpp.rejects);
+	atomic_dec(&reject->agent->file->rmpp->rejects);
 	kfree(reject);
 }
 
@@ -177,5 +177,5 @@ err_free:
 	kfree(reject);
 err_count:
 	atomic_dec(&agent->file->port->addr_rejects);
-	atomic_dec(&agent->file->rmpp.rejects);
+	atomic_dec(&agent->file->rmpp->rejects);
 }

@@ -67,7 +67,7 @@ static bool is_response_to(const struct umad_request *req,
 		return false;
 	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE)
 		return umad_rmpp_find_request(agent, from) == req;
-	rx = umad_rmpp_table_find(&agent->file->rmpp, from);
+	rx = umad_rmpp_table_find(agent->file->rmpp, from);
 	return rx && rx->req == req;
 }
 

@@ -59,7 +59,7 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 					     const struct umad_addr *to,
 					     u64 bytes, bool whole)
 {
-	struct umad_rmpp *rmpp = &file->rmpp;
+	struct umad_rmpp *rmpp = file->rmpp;
 	struct umad_rmpp_dest *new, *dest;
 	struct rb_node *there;
 	bool taken;
@@ -103,11 +103,11 @@ void umad_rmpp_dest_uncharge(struct umad_file *file,
 	bool last;
 
 	spin_lock(&file->lock);
-	file->rmpp.sending_bytes -= bytes;
+	file->rmpp->sending_bytes -= bytes;
 	dest->bytes -= bytes;
 	last = !dest->bytes;
 	if (last)
-		rb_erase(&dest->node, &file->rmpp.dests);
+		rb_erase(&dest->node, &file->rmpp->dests);
 	spin_unlock(&file->lock);
 	if (last)
 		kfree(dest);

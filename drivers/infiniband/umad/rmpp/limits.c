@@ -108,7 +108,7 @@ static bool exceeds_share(const struct umad_file *file, u64 limit, u64 of_progra
 	}
 	if (of_program > 2 * share)
 		return true;
-	return of_file > div_u64(share, max(files + !file->rmpp.reassembling, 1U));
+	return of_file > div_u64(share, max(files + !file->rmpp->reassembling, 1U));
 }
 
 static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
@@ -119,11 +119,11 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
 
 	if (!rx->solicited && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
 		return LACK_PEER;
-	if (file->rmpp.reassembly_bytes > READ_ONCE(rmpp_file_bytes))
+	if (file->rmpp->reassembly_bytes > READ_ONCE(rmpp_file_bytes))
 		return LACK_BYTES;
 	if (port_bytes > limit &&
 	    exceeds_share(file, limit, atomic64_read(&file->user->reassembly_bytes),
-			  file->rmpp.reassembly_bytes))
+			  file->rmpp->reassembly_bytes))
 		return LACK_BYTES;
 	return LACK_NOTHING;
 }
@@ -143,12 +143,12 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 	if (!rx->solicited &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;
-	if (file->rmpp.reassembling >= READ_ONCE(rmpp_file_transfers))
+	if (file->rmpp->reassembling >= READ_ONCE(rmpp_file_transfers))
 		return LACK_TRANSFERS;
 	/* With this one. */
 	if (reassembling >= limit &&
 	    exceeds_share(file, limit, atomic_read(&file->user->reassembling) + 1,
-			  file->rmpp.reassembling + 1))
+			  file->rmpp->reassembling + 1))
 		return LACK_TRANSFERS;
 	return lack_of_bytes(rx);
 }
@@ -185,7 +185,7 @@ static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 	if (lack == LACK_PEER)
 		return evict_from(rx->peer, rx, now, victim);
 	if (lack == LACK_TRANSFERS) {
-		node = rb_first_cached(&file->rmpp.by_transfers);
+		node = rb_first_cached(&file->rmpp->by_transfers);
 		for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
 			peer = rb_entry(node, struct umad_rmpp_peer,
 					by_transfers);
@@ -194,7 +194,7 @@ static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 		}
 		return false;
 	}
-	node = rb_first_cached(&file->rmpp.by_bytes);
+	node = rb_first_cached(&file->rmpp->by_bytes);
 	for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
 		peer = rb_entry(node, struct umad_rmpp_peer, by_bytes);
 		if (evict_from(peer, rx, now, victim))

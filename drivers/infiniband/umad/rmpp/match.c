@@ -130,7 +130,7 @@ u32 umad_xfer_rx_reply_window(struct umad_agent *agent,
 
 	umad_addr_identity(&key.from, to);
 	spin_lock(&file->lock);
-	rx = umad_rmpp_table_find(&file->rmpp, &key);
+	rx = umad_rmpp_table_find(file->rmpp, &key);
 	memo = rx ? NULL : umad_rmpp_memo_find(file, &key, ktime_get_ns());
 	if (rx)
 		window = rx->engine.repwin;

@@ -117,23 +117,18 @@ static u64 next_end(struct umad_rmpp_memos *memos)
 
 static void memos_arm(struct umad_file *file)
 {
-	u64 next = next_end(&file->rmpp.memos);
+	u64 next = next_end(&file->rmpp->memos);
 
-	umad_timer_put_off(&file->timers, &file->rmpp.memos.timer,
+	umad_timer_put_off(&file->timers, &file->rmpp->memos.timer,
 			   next == U64_MAX ? KTIME_MAX : ns_to_ktime(next));
 	umad_file_arm(file);
-}
-
-static struct umad_rmpp *rmpp_of(struct umad_rmpp_memos *memos)
-{
-	return container_of(memos, struct umad_rmpp, memos);
 }
 
 /* All of it is done at once, by turns with other deadlines. */
 static struct umad_agent *timer_enter(struct umad_timer *timer, ktime_t now)
 {
 	struct umad_rmpp_memos *memos = container_of(timer, struct umad_rmpp_memos, timer);
-	struct umad_file *file = container_of(rmpp_of(memos), struct umad_file, rmpp);
+	struct umad_file *file = container_of(memos, struct umad_rmpp, memos)->file;
 	unsigned int n = 0;
 
 	while (n++ < BATCH && next_end(memos) <= ktime_to_ns(now))
@@ -177,7 +172,7 @@ struct umad_rmpp_memo *umad_rmpp_memo_find(struct umad_file *file,
 	struct rb_node *node;
 
 	lockdep_assert_held(&file->lock);
-	node = rb_find(key, &file->rmpp.memos.by_key, compare_keys);
+	node = rb_find(key, &file->rmpp->memos.by_key, compare_keys);
 	if (!node)
 		return NULL;
 	memo = rb_entry(node, struct umad_rmpp_memo, node);
@@ -193,7 +188,7 @@ struct umad_rmpp_memo *umad_rmpp_memo_find(struct umad_file *file,
  */
 void umad_rmpp_memo_remove(struct umad_file *file, struct umad_rmpp_memo *memo)
 {
-	struct umad_rmpp_memos *memos = &file->rmpp.memos;
+	struct umad_rmpp_memos *memos = &file->rmpp->memos;
 
 	lockdep_assert_held(&file->lock);
 	rb_erase(&memo->node, &memos->by_key);
@@ -223,7 +218,7 @@ static struct umad_rmpp_memo_peer *who_loses(struct umad_rmpp_memos *memos,
 
 static void make_room(struct umad_file *file, const struct umad_addr *addr, u64 now)
 {
-	struct umad_rmpp_memos *memos = &file->rmpp.memos;
+	struct umad_rmpp_memos *memos = &file->rmpp->memos;
 	struct umad_rmpp_memo_peer *peer;
 	unsigned int n;
 
@@ -243,7 +238,7 @@ static struct umad_rmpp_memo *memo_alloc(struct umad_file *file,
 					 const struct umad_addr *addr)
 {
 	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
-	struct umad_rmpp_memos *memos = &file->rmpp.memos;
+	struct umad_rmpp_memos *memos = &file->rmpp->memos;
 	struct umad_rmpp_memo_peer *peer = find_peer(memos, addr);
 	struct umad_rmpp_memo *memo;
 	bool known = peer;
@@ -278,7 +273,7 @@ static struct umad_rmpp_memo *memo_alloc(struct umad_file *file,
  */
 void umad_rmpp_memo_add(struct umad_file *file, const struct umad_xfer_rx *rx, u64 now)
 {
-	struct umad_rmpp_memos *memos = &file->rmpp.memos;
+	struct umad_rmpp_memos *memos = &file->rmpp->memos;
 	struct umad_rmpp_memo *memo;
 	struct rb_node *node;
 
@@ -325,7 +320,7 @@ bool umad_rmpp_memo_forget(struct umad_agent *agent)
 
 	lockdep_assert_held(&file->lock);
 	while (n++ < BATCH) {
-		node = rb_find(&key, &file->rmpp.memos.by_key, compare_agents);
+		node = rb_find(&key, &file->rmpp->memos.by_key, compare_agents);
 		if (!node)
 			return false;
 		umad_rmpp_memo_remove(file, rb_entry(node, struct umad_rmpp_memo, node));

@@ -50,7 +50,7 @@ static struct umad_rmpp_peer *peer_alloc(struct umad_file *file,
 	if (!peer)
 		return NULL;
 	peer->addr = key->from;
-	umad_share_init(&peer->share, &file->rmpp.share);
+	umad_share_init(&peer->share, &file->rmpp->share);
 	INIT_LIST_HEAD(&peer->idle);
 	INIT_LIST_HEAD(&peer->unresolved);
 	INIT_LIST_HEAD(&peer->turn_node);
@@ -71,7 +71,7 @@ struct umad_rmpp_peer *umad_rmpp_peer_find(struct umad_file *file,
 	struct rb_node *node;
 
 	lockdep_assert_held(&file->lock);
-	node = rb_find(key, &file->rmpp.peers, peer_compare);
+	node = rb_find(key, &file->rmpp->peers, peer_compare);
 	return node ? rb_entry(node, struct umad_rmpp_peer, node) : NULL;
 }
 
@@ -86,7 +86,7 @@ struct umad_rmpp_peer *umad_rmpp_peer_find(struct umad_file *file,
 struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 					  const struct umad_rmpp_key *key)
 {
-	struct rb_node **link = &file->rmpp.peers.rb_node, *parent = NULL;
+	struct rb_node **link = &file->rmpp->peers.rb_node, *parent = NULL;
 	struct umad_rmpp_peer *peer = umad_rmpp_peer_find(file, key);
 
 	if (peer) {
@@ -103,10 +103,10 @@ struct umad_rmpp_peer *umad_rmpp_peer_get(struct umad_file *file,
 	}
 	peer->messages = 1;
 	rb_link_node(&peer->node, parent, link);
-	rb_insert_color(&peer->node, &file->rmpp.peers);
-	rb_add_cached(&peer->by_transfers, &file->rmpp.by_transfers,
+	rb_insert_color(&peer->node, &file->rmpp->peers);
+	rb_add_cached(&peer->by_transfers, &file->rmpp->by_transfers,
 		      has_more_transfers);
-	rb_add_cached(&peer->by_bytes, &file->rmpp.by_bytes, has_more_bytes);
+	rb_add_cached(&peer->by_bytes, &file->rmpp->by_bytes, has_more_bytes);
 	return peer;
 }
 
@@ -123,9 +123,9 @@ void umad_rmpp_peer_put(struct umad_file *file, struct umad_rmpp_peer *peer)
 	lockdep_assert_held(&file->lock);
 	if (--peer->messages)
 		return;
-	rb_erase(&peer->node, &file->rmpp.peers);
-	rb_erase_cached(&peer->by_transfers, &file->rmpp.by_transfers);
-	rb_erase_cached(&peer->by_bytes, &file->rmpp.by_bytes);
+	rb_erase(&peer->node, &file->rmpp->peers);
+	rb_erase_cached(&peer->by_transfers, &file->rmpp->by_transfers);
+	rb_erase_cached(&peer->by_bytes, &file->rmpp->by_bytes);
 	kfree(peer);
 }
 
@@ -139,7 +139,7 @@ void umad_rmpp_peer_put(struct umad_file *file, struct umad_rmpp_peer *peer)
 void umad_rmpp_peer_add(struct umad_file *file, struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&file->lock);
-	set_transfers(&file->rmpp, rx->peer, rx->peer->transfers + 1);
+	set_transfers(file->rmpp, rx->peer, rx->peer->transfers + 1);
 	list_add_tail(&rx->peer_node, &rx->peer->idle);
 }
 
@@ -155,9 +155,9 @@ void umad_rmpp_peer_charge(struct umad_file *file, struct umad_rmpp_peer *peer,
 			   s64 bytes)
 {
 	lockdep_assert_held(&file->lock);
-	rb_erase_cached(&peer->by_bytes, &file->rmpp.by_bytes);
+	rb_erase_cached(&peer->by_bytes, &file->rmpp->by_bytes);
 	peer->bytes += bytes;
-	rb_add_cached(&peer->by_bytes, &file->rmpp.by_bytes, has_more_bytes);
+	rb_add_cached(&peer->by_bytes, &file->rmpp->by_bytes, has_more_bytes);
 }
 
 /**
@@ -184,6 +184,6 @@ void umad_rmpp_peer_remove(struct umad_file *file, struct umad_xfer_rx *rx)
 {
 	lockdep_assert_held(&file->lock);
 	umad_rmpp_peer_charge(file, rx->peer, -(s64)rx->charged);
-	set_transfers(&file->rmpp, rx->peer, rx->peer->transfers - 1);
+	set_transfers(file->rmpp, rx->peer, rx->peer->transfers - 1);
 	list_del_init(&rx->peer_node);
 }

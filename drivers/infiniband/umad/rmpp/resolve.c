@@ -28,7 +28,7 @@
 static bool work_reserve(struct umad_file *file)
 {
 	atomic_t *works = &file->port->addr_works;
-	const struct umad_rmpp *rmpp = &file->rmpp;
+	const struct umad_rmpp *rmpp = file->rmpp;
 	int left = UMAD_RMPP_ADDR_WORKS - atomic_read(works);
 
 	if (!rmpp->resolving)
@@ -47,7 +47,7 @@ static bool work_queue(struct umad_xfer_rx *rx)
 	if (!umad_active_ref_tryget(&rx->agent->active_ref))
 		return false;
 	rx->work_queued = true;
-	rx->agent->file->rmpp.resolving++;
+	rx->agent->file->rmpp->resolving++;
 	umad_xfer_rx_get(rx);
 	queue_work(rx->agent->file->port->addr_wq, &rx->work);
 	return true;
@@ -77,7 +77,7 @@ void umad_rmpp_addr_forget(struct umad_xfer_rx *rx)
 /* The next senders' first messages take the turns that there are. */
 static void start_next(struct umad_file *file)
 {
-	struct umad_rmpp *rmpp = &file->rmpp;
+	struct umad_rmpp *rmpp = file->rmpp;
 	struct umad_rmpp_peer *peer;
 	struct umad_xfer_rx *rx;
 
@@ -105,7 +105,7 @@ static void start_next(struct umad_file *file)
 void umad_rmpp_addr_ask(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
-	struct umad_rmpp *rmpp = &file->rmpp;
+	struct umad_rmpp *rmpp = file->rmpp;
 	struct umad_rmpp_peer *peer;
 
 	lockdep_assert_held(&file->lock);
@@ -167,7 +167,7 @@ void umad_rmpp_addr_done(struct umad_xfer_rx *rx, int err)
 
 	lockdep_assert_held(&file->lock);
 	rx->work_queued = false;
-	file->rmpp.resolving--;
+	file->rmpp->resolving--;
 	/* These two say nothing of the address. */
 	if (err && err != -ESHUTDOWN && err != -ENOMEM)
 		forget_peer(rx);

@@ -5,8 +5,10 @@
 
 #include <linux/bug.h>
 #include <linux/limits.h>
+#include <linux/slab.h>
 #include "file.h"
 #include "rmpp/memo.h"
+#include "user.h"
 
 /**
  * umad_rmpp_set_timer() - when an engine wants to be called
@@ -25,13 +27,20 @@ void umad_rmpp_set_timer(struct umad_file *file, struct umad_timer *timer,
 }
 
 /**
- * umad_rmpp_init() - what a file needs for RMPP
- * @rmpp: of a file
- * @process: that has opened it
+ * umad_rmpp_alloc() - make what a file needs for RMPP, but for the queues of segments
+ * @file: it belongs to
+ *
+ * Context: process; may sleep.
+ * Return: it, or NULL without memory.
  */
-void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *process)
+struct umad_rmpp *umad_rmpp_alloc(struct umad_file *file)
 {
-	umad_share_init(&rmpp->share, process);
+	struct umad_rmpp *rmpp = kzalloc(sizeof(*rmpp), GFP_KERNEL_ACCOUNT);
+
+	if (!rmpp)
+		return NULL;
+	rmpp->file = file;
+	umad_share_init(&rmpp->share, &file->user->share);
 	rmpp->receivers = RB_ROOT;
 	rmpp->peers = RB_ROOT;
 	rmpp->by_transfers = RB_ROOT_CACHED;
@@ -40,17 +49,23 @@ void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *process)
 	INIT_LIST_HEAD(&rmpp->unresolved);
 	INIT_LIST_HEAD(&rmpp->lingering);
 	umad_rmpp_memo_init(&rmpp->memos);
+	return rmpp;
 }
 
 /**
- * umad_rmpp_destroy() - check that a file has given back all that it had for RMPP
- * @rmpp: of a file without agents
+ * umad_rmpp_free() - a file has given back all that it had for RMPP
+ * @rmpp: of a file without agents, consumed; may be NULL
+ *
+ * Context: process.
  */
-void umad_rmpp_destroy(struct umad_rmpp *rmpp)
+void umad_rmpp_free(struct umad_rmpp *rmpp)
 {
+	if (!rmpp)
+		return;
 	WARN_ON_ONCE(rmpp->reassembling || !RB_EMPTY_ROOT(&rmpp->peers) ||
 		     !RB_EMPTY_ROOT(&rmpp->receivers) ||
 		     rmpp->lingering_count || rmpp->memos.count || rmpp->resolving ||
 		     atomic_read(&rmpp->rejects) ||
 		     rmpp->sending_bytes || !RB_EMPTY_ROOT(&rmpp->dests));
+	kfree(rmpp);
 }

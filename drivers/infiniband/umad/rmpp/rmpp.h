@@ -42,6 +42,7 @@ struct umad_rmpp_memos {
 
 /**
  * struct umad_rmpp - what a file has of RMPP, protected by &umad_file.lock
+ * @file: constant
  * @receivers: struct umad_xfer_rx by key
  * @peers: struct umad_rmpp_peer, who sends the messages that are being reassembled
  * @by_transfers: the same, who has begun most unsolicited ones first
@@ -61,6 +62,7 @@ struct umad_rmpp_memos {
  * @send_queue: those that have segments to send, by class
  */
 struct umad_rmpp {
+	struct umad_file *file;
 	struct rb_root receivers;
 	struct rb_root peers;
 	struct rb_root_cached by_transfers;
@@ -80,8 +82,8 @@ struct umad_rmpp {
 	struct umad_sched_queue send_queue[UMAD_SCHED_CLASSES];
 };
 
-void umad_rmpp_init(struct umad_rmpp *rmpp, struct umad_share *process);
-void umad_rmpp_destroy(struct umad_rmpp *rmpp);
+struct umad_rmpp *umad_rmpp_alloc(struct umad_file *file);
+void umad_rmpp_free(struct umad_rmpp *rmpp);
 void umad_rmpp_set_timer(struct umad_file *file, struct umad_timer *timer,
 			 u64 deadline);
 

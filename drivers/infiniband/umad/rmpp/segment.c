@@ -194,7 +194,7 @@ static struct umad_sched_queue *queue_of(const struct umad_request *req)
 	bool is_short = req->rmpp->engine.segs <= UMAD_SCHED_SHORT_SEGS &&
 			atomic_read(&req->file->user->short_segs) <= SHORT_SEGS_MAX;
 
-	return &req->file->rmpp.send_queue[is_short ? UMAD_SCHED_SHORT : UMAD_SCHED_LONG];
+	return &req->file->rmpp->send_queue[is_short ? UMAD_SCHED_SHORT : UMAD_SCHED_LONG];
 }
 
 /**
@@ -294,7 +294,7 @@ static struct umad_request *ready_next(struct umad_sched_queue *queue, unsigned 
 /* Send what a turn of a file allows. */
 static void take_turn(struct umad_file *file, enum umad_sched_class class)
 {
-	struct umad_sched_queue *queue = &file->rmpp.send_queue[class];
+	struct umad_sched_queue *queue = &file->rmpp->send_queue[class];
 	unsigned int left = queue->grant, looked_at = 0;
 	struct umad_request *req;
 	struct umad_agent *agent;
@@ -316,45 +316,46 @@ static void take_turn(struct umad_file *file, enum umad_sched_class class)
 
 static void short_work(struct work_struct *work)
 {
-	take_turn(container_of(work, struct umad_file,
-			       rmpp.send_queue[UMAD_SCHED_SHORT].work), UMAD_SCHED_SHORT);
+	take_turn(container_of(work, struct umad_rmpp, send_queue[UMAD_SCHED_SHORT].work)->file,
+		  UMAD_SCHED_SHORT);
 }
 
 static void long_work(struct work_struct *work)
 {
-	take_turn(container_of(work, struct umad_file,
-			       rmpp.send_queue[UMAD_SCHED_LONG].work), UMAD_SCHED_LONG);
+	take_turn(container_of(work, struct umad_rmpp, send_queue[UMAD_SCHED_LONG].work)->file,
+		  UMAD_SCHED_LONG);
 }
 
 /**
  * umad_xfer_tx_queues_init() - what a file needs to send messages
- * @file: with its port and its process
+ * @rmpp: to be given to its file, which has its port and its process
  */
-void umad_xfer_tx_queues_init(struct umad_file *file)
+void umad_xfer_tx_queues_init(struct umad_rmpp *rmpp)
 {
 	static const work_func_t works[] = {
 		[UMAD_SCHED_SHORT] = short_work,
 		[UMAD_SCHED_LONG] = long_work,
 	};
+	struct umad_file *file = rmpp->file;
 	unsigned int class;
 
 	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
-		umad_sched_queue_init(&file->rmpp.send_queue[class], &file->port->sched,
+		umad_sched_queue_init(&rmpp->send_queue[class], &file->port->sched,
 				      class, file->user->send_turn, works[class]);
 }
 
 /**
  * umad_xfer_tx_queues_destroy() - nothing is sent any more
- * @file: without agents
+ * @rmpp: of a file without agents
  *
  * Context: process; sleeps.
  */
-void umad_xfer_tx_queues_destroy(struct umad_file *file)
+void umad_xfer_tx_queues_destroy(struct umad_rmpp *rmpp)
 {
 	unsigned int class;
 
 	for (class = 0; class < UMAD_SCHED_CLASSES; class++)
-		umad_sched_queue_destroy(&file->rmpp.send_queue[class]);
+		umad_sched_queue_destroy(&rmpp->send_queue[class]);
 }
 
 /**

@@ -233,7 +233,7 @@ u32 umad_rmpp_window_offer(struct umad_file *file, u64 now)
 {
 	struct umad_rmpp_window *window = &file->port->rmpp_window;
 	u32 budget = READ_ONCE(file->port->rx_window_budget);
-	const struct umad_share *share = &file->rmpp.share;
+	const struct umad_share *share = &file->rmpp->share;
 	u32 size;
 
 	spin_lock(&window->lock);

@@ -457,13 +457,13 @@ struct umad_xfer_rx *umad_xfer_rx_find(struct umad_agent *agent,
 	struct umad_xfer_rx *rx;
 
 	spin_lock(&file->lock);
-	rx = umad_rmpp_table_find(&file->rmpp, key);
+	rx = umad_rmpp_table_find(file->rmpp, key);
 	if (rx || !recall || !umad_rmpp_memo_find(file, key, ktime_get_ns()))
 		return rx;
 	spin_unlock(&file->lock);
 	umad_xfer_rx_recall(agent, rwc, key, &timer_ops);
 	spin_lock(&file->lock);
-	return umad_rmpp_table_find(&file->rmpp, key);
+	return umad_rmpp_table_find(file->rmpp, key);
 }
 
 /**
@@ -527,6 +527,9 @@ void umad_xfer_rx_cancel_all(struct umad_agent *agent)
 	struct umad_xfer_rx *rx;
 	bool tell, more;
 
+	/* Its file may have nothing for RMPP. */
+	if (!agent->kernel_rmpp)
+		return;
 	do {
 		spin_lock(&file->lock);
 		more = umad_rmpp_memo_forget(agent);

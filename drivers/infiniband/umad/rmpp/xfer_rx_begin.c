@@ -107,7 +107,7 @@ static void rx_insert(struct umad_xfer_rx *rx)
 	struct umad_agent *agent = rx->agent;
 
 	lockdep_assert_held(&agent->file->lock);
-	umad_rmpp_table_insert(&agent->file->rmpp, rx);
+	umad_rmpp_table_insert(agent->file->rmpp, rx);
 	rx->listed = true;
 	list_add_tail(&rx->agent_node, &agent->receivers);
 }
@@ -259,7 +259,7 @@ static bool rx_relist(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 
 	lockdep_assert_held(&file->lock);
 	memo = umad_rmpp_memo_find(file, &rx->key, ktime_get_ns());
-	if (!memo || rx->agent->shutdown || umad_rmpp_table_find(&file->rmpp, &rx->key))
+	if (!memo || rx->agent->shutdown || umad_rmpp_table_find(file->rmpp, &rx->key))
 		return false;
 	rx_setup(rx, rwc);
 	rmpp_rx_restore(&rx->engine, memo->last, memo->window_last, memo->repwin,

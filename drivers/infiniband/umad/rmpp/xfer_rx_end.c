@@ -57,13 +57,13 @@ bool umad_xfer_rx_remove(struct umad_xfer_rx *rx)
 		return false;
 	rx->listed = false;
 	umad_rmpp_addr_forget(rx);
-	umad_rmpp_table_remove(&file->rmpp, rx);
+	umad_rmpp_table_remove(file->rmpp, rx);
 	list_del(&rx->agent_node);
 	if (list_empty(&rx->linger_node)) {
 		umad_xfer_rx_uncharge_all(rx);
 	} else {
 		list_del_init(&rx->linger_node);
-		file->rmpp.lingering_count--;
+		file->rmpp->lingering_count--;
 	}
 	umad_rmpp_set_timer(file, &rx->timer, U64_MAX);
 	return true;
@@ -83,10 +83,10 @@ struct umad_xfer_rx *umad_xfer_rx_linger(struct umad_xfer_rx *rx)
 	struct umad_xfer_rx *oldest;
 
 	lockdep_assert_held(&file->lock);
-	list_add_tail(&rx->linger_node, &file->rmpp.lingering);
-	if (++file->rmpp.lingering_count <= LINGERING_MAX)
+	list_add_tail(&rx->linger_node, &file->rmpp->lingering);
+	if (++file->rmpp->lingering_count <= LINGERING_MAX)
 		return NULL;
-	oldest = list_first_entry(&file->rmpp.lingering, struct umad_xfer_rx, linger_node);
+	oldest = list_first_entry(&file->rmpp->lingering, struct umad_xfer_rx, linger_node);
 	/* Closed: whoever closed it takes it down. */
 	if (!umad_active_ref_tryget(&oldest->agent->active_ref))
 		return NULL;

@@ -8,13 +8,14 @@
 struct ib_mad_hdr;
 struct rmpp_packet;
 struct umad_agent;
+struct umad_rmpp;
 struct umad_rmpp_key;
 
 /* segment.c */
 void umad_xfer_tx_begin(struct umad_request *req);
 void umad_xfer_tx_want(struct umad_request *req);
-void umad_xfer_tx_queues_init(struct umad_file *file);
-void umad_xfer_tx_queues_destroy(struct umad_file *file);
+void umad_xfer_tx_queues_init(struct umad_rmpp *rmpp);
+void umad_xfer_tx_queues_destroy(struct umad_rmpp *rmpp);
 
 int umad_rmpp_send(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		   struct umad_xfer_tx *tx);
