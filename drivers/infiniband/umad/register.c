@@ -101,7 +101,8 @@ static bool add_slots(struct umad_file *file)
 		return false;
 	spin_lock(&file->lock);
 	if (!file->more_agents) {
-		WRITE_ONCE(file->more_agents, more);
+		/* Its zeroes first, for umad_file_agent() without the lock. */
+		smp_store_release(&file->more_agents, more);
 		more = NULL;
 	}
 	spin_unlock(&file->lock);

@@ -12,7 +12,7 @@
 #define DEVICE		31
 #define SOON		3000	/* ms; for what has to happen */
 #define WHILE		1200	/* ms; for what must not */
-#define HAMMER		4000	/* ms */
+#define HAMMER		1500	/* ms */
 #define ATTR_SM_INFO	0x0020
 #define DR_DIRECTION	0x8000
 
