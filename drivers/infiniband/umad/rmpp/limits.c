@@ -204,6 +204,19 @@ static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 }
 
 /**
+ * umad_rmpp_is_crowded() - is there half of the messages that may be reassembled?
+ * @file: that has some
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: true if so, for the file or for its port.
+ */
+bool umad_rmpp_is_crowded(const struct umad_file *file)
+{
+	return file->rmpp->reassembling > READ_ONCE(rmpp_file_transfers) / 2 ||
+	       atomic_read(&file->port->rmpp_reassembling) > READ_ONCE(rmpp_port_transfers) / 2;
+}
+
+/**
  * umad_rmpp_may_begin() - do the bounds allow a message to begin?
  * @rx: not in the table yet, with its peer and the request that it answers
  * @whole: its first segment, which has come, is also its last

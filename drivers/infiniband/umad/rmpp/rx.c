@@ -15,6 +15,13 @@
  * 2 s for each of its retries, must fit in.
  */
 #define IDLE_MAX		(40ULL * NSEC_PER_SEC)
+/*
+ * With segment 1 alone it is forgotten after so long, or looked at again and again, if others
+ * need its place. Senders that have not seen its ACK repeat it after 2 s (in-tree) or up to
+ * 5.2 s (OPA's fabric manager); who has seen it may have been cut off for longer.
+ */
+#define LONE_MAX		(6ULL * NSEC_PER_SEC)
+#define LONE_AGAIN		(2ULL * NSEC_PER_SEC)
 /* How long a complete message answers what is repeated, as in-tree. */
 #define LINGER			(10ULL * NSEC_PER_SEC)
 /*
@@ -72,6 +79,7 @@ void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 	rx->window_last = clamp_t(u32, first_window, 1, RMPP_RX_WINDOW_MAX);
 	rx->repwin = 1;
 	rx->progress_at = now;
+	rx->lone_until = now + LONE_MAX;
 	rx->ack_repeat = ACK_REPEAT_FIRST;
 	rx->ack_repeat_at = now + ACK_REPEAT_FIRST;
 }
@@ -304,6 +312,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		return RMPP_RX_DROP;
 
 	rx->progress_at = now;
+	rx->lone_until = now + LONE_MAX;
 	rx->ack_repeats = 0;
 	rx->ack_repeat = rx->rewinds ? REWIND_SILENCE : ACK_REPEAT_FIRST;
 	rx->ack_repeat_at = now + rx->ack_repeat;
@@ -399,6 +408,11 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 	if (now - rx->progress_at >= IDLE_MAX)
 		return rx_terminate(rx, is_lone(rx) ? RMPP_RX_CLOSE : RMPP_RX_ABORT,
 				    IB_MGMT_RMPP_STATUS_T2L);
+	if (is_lone(rx) && now >= rx->lone_until) {
+		if (rx->crowded)
+			return rx_terminate(rx, RMPP_RX_CLOSE, IB_MGMT_RMPP_STATUS_T2L);
+		rx->lone_until = now + LONE_AGAIN;
+	}
 	if (now < rx->ack_repeat_at)
 		return RMPP_RX_DROP;
 	rx->ack_repeat *= 2;
@@ -420,7 +434,8 @@ u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 {
 	switch (rx->state) {
 	case RMPP_RX_REASSEMBLING:
-		return min(rx->progress_at + IDLE_MAX, rx->ack_repeat_at);
+		return min3(rx->progress_at + IDLE_MAX, rx->ack_repeat_at,
+			    is_lone(rx) ? rx->lone_until : U64_MAX);
 	case RMPP_RX_DONE:
 		return rx->progress_at + LINGER;
 	case RMPP_RX_CLOSED:

@@ -72,11 +72,13 @@ enum rmpp_rx_verdict {
  * @in_order_run: segments that have come in order since one did not, or came twice
  * @repwin: window that a turn-around ACK gave us, 1 if there was none
  * @progress_at: when a segment was last stored
+ * @lone_until: when it is looked at, if segment 1 is still alone then
  * @again_until: when a repeated segment is no longer a reason to linger on, once it is complete
  * @ack_repeat_at: when to repeat the acknowledgment, should nothing come
  * @ack_repeat: how long the wait for that is, this time
  * @ack_repeats: how often it was repeated since a segment was stored
  * @all_ack_repeats: the same, since the message began
+ * @crowded: others need its place: set by the owner before rmpp_rx_timer()
  * @solicited: it answers a request of ours: set by the owner when it begins. Else
  *	one segment alone is worth little: anybody can send that
  * @again: the segment that came twice last
@@ -103,11 +105,13 @@ struct rmpp_rx {
 	u32 in_order_run;
 	u32 repwin;
 	u64 progress_at;
+	u64 lone_until;
 	u64 again_until;
 	u64 ack_repeat_at;
 	u64 ack_repeat;
 	u32 ack_repeats;
 	u32 all_ack_repeats;
+	bool crowded;
 	bool solicited;
 	u32 again;
 	u32 again_run;

@@ -410,6 +410,7 @@ static void timer_run(struct umad_timer *timer)
 
 	spin_lock(&file->lock);
 	now = ktime_get_ns();
+	rx->engine.crowded = umad_rmpp_is_crowded(file);
 	if (rx->req && rx->engine.state == RMPP_RX_REASSEMBLING &&
 	    rx->req->txn.state != UMAD_TXN_WAIT)
 		verdict = cancel_late(rx);

@@ -425,6 +425,19 @@ TEST_F_TIMEOUT(hostile, lone_first_segment_waits, 60)
 	EXPECT_TRUE(delivered(self, 1, 3));
 }
 
+/* But not where others need its place: above half of what the file may have. */
+TEST_F_TIMEOUT(hostile, lone_first_segments_give_way, 60)
+{
+	long unreceived = umad_counter(&self->port, "rmpp_rx_failed");
+	uint64_t tid;
+
+	ASSERT_LT(0, rmpp_param_set("rmpp_file_transfers", 8));
+	for (tid = 1; tid <= 8; tid++)
+		ASSERT_EQ(RMPP_ACK, begin(&self->raw[0], tid, 3, &self->pkt));
+	sleep_ms(9000);
+	EXPECT_EQ(unreceived + 4, umad_counter(&self->port, "rmpp_rx_failed"));
+}
+
 /* And is forgotten without an ABORT, so its sender may go on as if nothing had come. */
 TEST_F_TIMEOUT(hostile, lone_first_segment_is_forgotten, 120)
 {
