@@ -107,11 +107,24 @@ static int ask_itself(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *se
 	return client;
 }
 
+/* The wire is whole; how many messages are delivered meanwhile. */
+static unsigned int moves_again(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+				int wait_ms)
+{
+	uint64_t end = now_ms() + wait_ms;
+	unsigned int n;
+
+	for (n = 0; now_ms() < end; n += delivered(self, 0))
+		if (see(self, 5) >= 0)
+			EXPECT_EQ(0, let_go(self, &self->seen));
+	return n;
+}
+
 static void stands_still(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			 uint32_t segs)
 {
 	static struct ib_hwsim_frame held[HELD_MAX];
-	unsigned int n = 1, i, again = 0;
+	unsigned int n = 1, i;
 	uint64_t end;
 	int client;
 
@@ -123,10 +136,7 @@ static void stands_still(struct __test_metadata *_metadata, FIXTURE_DATA(peers) 
 	/* The ACK has been lost; what was sent for want of it comes at last. */
 	for (i = 1; i < n; i++)
 		EXPECT_EQ(0, let_go(self, &held[i]));
-	for (end = now_ms() + 1000; now_ms() < end; again += delivered(self, 0))
-		if (see(self, 5) >= 0)
-			EXPECT_EQ(0, let_go(self, &self->seen));
-	EXPECT_EQ(0, again);
+	EXPECT_EQ(0, moves_again(_metadata, self, 1000));
 	close(client);
 }
 
@@ -144,7 +154,6 @@ static void goes_on_after_outage(struct __test_metadata *_metadata, FIXTURE_DATA
 				 uint32_t segs)
 {
 	struct ib_hwsim_frame first_ack;
-	unsigned int n = 0;
 	uint64_t end;
 	int client;
 
@@ -153,10 +162,7 @@ static void goes_on_after_outage(struct __test_metadata *_metadata, FIXTURE_DATA
 	for (end = now_ms() + OUTAGE_MS; now_ms() < end; )
 		see(self, 5);
 	EXPECT_EQ(0, delivered(self, 0));
-	for (end = now_ms() + SOON; now_ms() < end; n += delivered(self, 0))
-		if (see(self, 5) >= 0)
-			EXPECT_EQ(0, let_go(self, &self->seen));
-	EXPECT_EQ(1, n);
+	EXPECT_EQ(1, moves_again(_metadata, self, SOON));
 	close(client);
 }
 
