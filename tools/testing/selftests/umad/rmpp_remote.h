@@ -54,6 +54,7 @@ void remote_close(struct remote *f);
 int remote_request(struct remote *f, uint32_t op, uint32_t len, uint32_t arg,
 		   size_t req_len, unsigned int timeout_ms);
 int remote_ask_state(struct remote *f);
+int remote_read(struct remote *f, int wait_ms);
 int remote_wait_received(struct remote *f, uint32_t received, int wait_ms);
 bool remote_is_host(void);
 uint32_t remote_hash(const uint8_t *data, size_t len);

@@ -80,8 +80,7 @@ TEST_F_TIMEOUT(wire, back, 120)
 		SKIP(return, "too much for its sender");
 	ASSERT_LT(0, remote_request(&self->f, OP_GENERATE, variant->len, 7,
 				    REMOTE_WORDS, LIMIT));
-	ASSERT_LT(0, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW,
-				   LIMIT));
+	ASSERT_LT(0, remote_read(&self->f, LIMIT));
 	TH_LOG("%u bytes in %llu ms", variant->len,
 	       (unsigned long long)(now_ms() - begin));
 	EXPECT_TRUE(rmpp_msg_has(&self->f.got, variant->len, 7));
@@ -96,8 +95,7 @@ TEST_F_TIMEOUT(wire, both_ways, 120)
 		SKIP(return, "too much for its sender");
 	ASSERT_LT(0, remote_request(&self->f, OP_ECHO, 0, 0, variant->len,
 				    LIMIT));
-	ASSERT_LT(0, rmpp_msg_read(self->f.fd, &self->f.got, HDR_NEW,
-				   2 * LIMIT));
+	ASSERT_LT(0, remote_read(&self->f, 2 * LIMIT));
 	TH_LOG("%u bytes in %llu ms", variant->len,
 	       (unsigned long long)(now_ms() - begin));
 	EXPECT_EQ(0, rmpp_user_hdr(&self->f.got)->status);
