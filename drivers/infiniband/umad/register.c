@@ -7,6 +7,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "ah.h"
@@ -137,23 +138,32 @@ out:
 	return ret;
 }
 
+static void leave_slot(struct umad_file *file)
+{
+	umad_active_ref_put(&file->port->active_ref);
+	mutex_unlock(&file->user->register_lock);
+}
+
 /*
- * A slot and an active reference to the port. But none while memory is allocated, which is
- * charged: the cgroup may have to reclaim.
+ * A slot, an active reference to the port, and the lock: nobody is refused an id for what
+ * ib_core will refuse. But none of these while memory is allocated, which is charged: the
+ * cgroup may have to reclaim.
  */
 static int enter_slot(struct umad_file *file, struct umad_agent *agent, enum umad_refusal *why)
 {
-	struct umad_port *port = file->port;
 	int ret;
 
 	*why = UMAD_REFUSED_GONE;
 	do {
-		if (!umad_active_ref_tryget(&port->active_ref))
+		mutex_lock(&file->user->register_lock);
+		if (!umad_active_ref_tryget(&file->port->active_ref)) {
+			mutex_unlock(&file->user->register_lock);
 			return -EPIPE;
+		}
 		ret = take_slot(file, agent);
 		if (!ret)
 			return 0;
-		umad_active_ref_put(&port->active_ref);
+		leave_slot(file);
 	} while (ret == -EAGAIN && add_slots(file));
 	if (ret == -EPIPE)
 		return ret;
@@ -304,7 +314,6 @@ struct umad_agent *umad_agent_create(struct umad_file *file,
 				     const struct umad_reg *reg, u32 *id)
 {
 	enum umad_refusal why = UMAD_REFUSED_NOMEM;
-	struct umad_port *port = file->port;
 	struct umad_agent *agent;
 	int ret = -ENOMEM;
 
@@ -319,12 +328,12 @@ struct umad_agent *umad_agent_create(struct umad_file *file,
 	if (ret)
 		goto err_slot;
 	*id = agent->id;
-	umad_active_ref_put(&port->active_ref);
+	leave_slot(file);
 	return agent;
 
 err_slot:
 	free_slot(file, agent);
-	umad_active_ref_put(&port->active_ref);
+	leave_slot(file);
 err_free:
 	kmem_cache_free(agent_cache, agent);
 err:

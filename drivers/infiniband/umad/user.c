@@ -71,6 +71,7 @@ static struct umad_user *get_below(struct umad_port *port, struct umad_user *par
 	fresh->key = key;
 	/* Its number may be another's when it has ended. */
 	fresh->pid = get_pid(pid);
+	mutex_init(&fresh->register_lock);
 	umad_resolver_init(&fresh->resolver);
 	umad_turn_init(&fresh->turn, parent ? &parent->turn : &port->pace.root);
 	umad_turn_init(&fresh->deadline_turn,

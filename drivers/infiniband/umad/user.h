@@ -9,6 +9,7 @@
 #define UMAD_USER_H
 
 #include <linux/atomic.h>
+#include <linux/mutex.h>
 #include <linux/rbtree.h>
 #include <linux/semaphore.h>
 #include <linux/types.h>
@@ -49,6 +50,8 @@ struct umad_resolver {
  * @held_requests: of a process: requests that exist and are not expired, and unread
  *	timeout entries
  * @hidden_agents: of a process: that are registered
+ * @register_lock: of a process: held while an agent of its files has an id and ib_core has
+ *	not accepted it; taken without an active reference
  * @resolver: of a process: for writes by itself
  * @share: of the windows of messages
  * @active: how many of @refs have RMPP messages being reassembled; protected by
@@ -69,6 +72,7 @@ struct umad_user {
 	atomic_t short_segs;
 	atomic_t held_requests;
 	atomic_t hidden_agents;
+	struct mutex register_lock; /* protects ids that are not registered yet */
 	struct umad_resolver resolver;
 	struct umad_share share;
 	unsigned int active;

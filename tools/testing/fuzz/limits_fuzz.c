@@ -190,10 +190,27 @@ static void check_shares(struct world *w)
 	}
 }
 
+/* Those that may be evicted, and the order in which they may; how many. */
+static unsigned int check_order(struct list_head *by_progress, bool begun)
+{
+	struct umad_xfer_rx *rx;
+	unsigned int n = 0;
+	u64 progress = 0;
+
+	list_for_each_entry(rx, by_progress, file_node) {
+		MUST(rx->peer && !rx->solicited);
+		MUST((rx->engine.highest > 1) == begun);
+		MUST(rx->engine.progress_at >= progress);
+		progress = rx->engine.progress_at;
+		n++;
+	}
+	return n;
+}
+
 static void check_file(struct world *w, struct umad_file *file)
 {
 	struct umad_rmpp_peer *most_transfers, *most_bytes, *peer;
-	unsigned int reassembling = 0, peers = 0, transfers = 0, first = 0;
+	unsigned int reassembling = 0, peers = 0, transfers = 0, first = 0, begun = 0;
 	u64 bytes = 0, most = 0, unsolicited = 0;
 	u32 active = 0, granted = 0, i;
 	struct rb_node *node;
@@ -214,9 +231,12 @@ static void check_file(struct world *w, struct umad_file *file)
 		active += !!peer->share.active;
 		granted += peer->share.granted;
 		transfers = max(transfers, peer->transfers);
+		begun += peer->transfers;
 		most = max(most, peer->bytes);
 		unsolicited += peer->bytes;
 	}
+	MUST(check_order(&file->rmpp->lone, false) + check_order(&file->rmpp->begun, true) ==
+	     begun);
 	MUST(file->rmpp->share.active == active);
 	MUST(file->rmpp->share.granted == granted);
 	MUST(unsolicited <= bytes);
@@ -365,6 +385,7 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	memset(rx, 0, sizeof(*rx));
 	INIT_LIST_HEAD(&rx->window_node);
 	INIT_LIST_HEAD(&rx->peer_node);
+	INIT_LIST_HEAD(&rx->file_node);
 	INIT_LIST_HEAD(&rx->linger_node);
 	rx->agent = agent;
 	rx->key.from.grh = shape & 1;
@@ -504,6 +525,8 @@ static void set_up(struct world *w, struct input *in)
 		w->files[i].user = &w->programs[i % PROGRAMS];
 		w->files[i].reserve = &w->reserve;
 		w->files[i].rmpp = &w->rmpp[i];
+		INIT_LIST_HEAD(&w->rmpp[i].lone);
+		INIT_LIST_HEAD(&w->rmpp[i].begun);
 		w->rmpp[i].file = &w->files[i];
 		umad_share_init(&w->files[i].rmpp->share, &w->files[i].user->share);
 		w->agents[i].file = &w->files[i];

@@ -3,6 +3,8 @@
 #include <linux/types.h>
 #include "rmpp/demux.h"
 
+#include <linux/ktime.h>
+#include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include "agent.h"
 #include "file.h"
@@ -11,6 +13,7 @@
 #include "request.h"
 #include "rmpp/control.h"
 #include "rmpp/match.h"
+#include "rmpp/memo.h"
 #include "rmpp/table.h"
 #include "rmpp/xfer_rx.h"
 #include "rmpp/xfer_tx.h"
@@ -86,6 +89,24 @@ static bool use_up(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	return wasted;
 }
 
+/*
+ * Its sender has ended: copies that come behind that do not keep a complete message, nor what
+ * is remembered of it, even if the packet is for our answer.
+ */
+static void note_end(struct umad_file *file, struct umad_xfer_rx *rx,
+		     const struct umad_rmpp_key *from, const struct rmpp_packet *packet)
+{
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&file->lock);
+	if (packet->type != IB_MGMT_RMPP_TYPE_STOP && packet->type != IB_MGMT_RMPP_TYPE_ABORT)
+		return;
+	if (!rx)
+		umad_rmpp_memo_ended(file, from, now);
+	else if (rx->engine.state == RMPP_RX_DONE)
+		rmpp_rx_receive(&rx->engine, packet, now);
+}
+
 /* Not DATA: to the message that it is about; else it is unmatched. */
 static void dispatch_control(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 			     const struct umad_rmpp_key *from,
@@ -108,6 +129,7 @@ static void dispatch_control(struct umad_agent *agent, const struct ib_mad_recv_
 		umad_xfer_rx_receive(rx, rwc, packet);
 		return;
 	}
+	note_end(file, rx, from, packet);
 	req = umad_xfer_tx_find(agent, &rwc->recv_buf.mad->mad_hdr, from);
 	if (req) {
 		umad_xfer_tx_receive(req, packet);

@@ -57,8 +57,15 @@ MODULE_PARM_DESC(rmpp_peer_transfers,
 
 /* A message is not evicted before it has been idle for so long. */
 #define IDLE_EVICT	NSEC_PER_SEC
-/* Peers that are looked at for such a one. */
+/*
+ * Nor one that has gone on behind its first segment, unless its sender has very many: what has
+ * got lost is repeated after 2 s (in-tree) or up to 5.2 s (OPA's fabric manager).
+ */
+#define IDLE_EVICT_BEGUN	(6ULL * NSEC_PER_SEC)
+/* Peers, and messages, that are looked at for such a one. */
 #define EVICT_PEERS	8
+/* What one peer may have, of all that a file may, before its messages go before others'. */
+#define MANY(limit)	((limit) / 32)
 
 /*
  * No read() or write() moves more than MAX_RW_COUNT, and a message that no read()
@@ -154,10 +161,20 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 }
 
 /*
- * The peer's that has been idle longest, if it is for long enough. It is not idle while
- * an ACK waits in ib_core's send queue: its sender may wait for that. So no more answers
- * wait there than there may be messages, however many begin.
+ * It is not idle while an ACK waits in ib_core's send queue: its sender may wait for that. So
+ * no more answers wait there than there may be messages, however many begin.
  */
+static bool evict_idle(struct umad_xfer_rx *idle, u64 now, u64 for_ns,
+		       struct umad_xfer_rx **victim)
+{
+	if (now - min(now, idle->engine.progress_at) < for_ns || idle->acks_posted ||
+	    !umad_xfer_rx_evict(idle))
+		return false;
+	*victim = idle;
+	return true;
+}
+
+/* The peer's that has been idle longest, if it is for long enough. */
 static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
 		       u64 now, struct umad_xfer_rx **victim)
 {
@@ -165,40 +182,78 @@ static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
 
 	idle = list_first_entry_or_null(&peer->idle, struct umad_xfer_rx,
 					peer_node);
-	if (!idle || idle == rx ||
-	    now - min(now, idle->engine.progress_at) < IDLE_EVICT || idle->acks_posted ||
-	    !umad_xfer_rx_evict(idle))
-		return false;
-	*victim = idle;
-	return true;
+	return idle && idle != rx && evict_idle(idle, now, IDLE_EVICT, victim);
 }
 
-/* Not who comes last has to go, but who takes most and does nothing with it. */
-static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
-			   struct umad_xfer_rx **victim)
+/* Whoever's. */
+static bool evict_oldest(struct list_head *by_progress, u64 now, u64 for_ns,
+			 struct umad_xfer_rx **victim)
 {
-	struct umad_file *file = rx->agent->file;
-	struct umad_rmpp_peer *peer;
 	unsigned int looked_at = 0;
+	struct umad_xfer_rx *idle;
+
+	list_for_each_entry(idle, by_progress, file_node) {
+		if (looked_at++ == EVICT_PEERS)
+			break;
+		if (evict_idle(idle, now, for_ns, victim))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Not who comes last has to go, but who takes most and does nothing with it; then what has
+ * only begun, as peers may be as many as they like, with a message each; and what its sender
+ * has most likely given up.
+ */
+static bool evict_for_place(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64 now,
+			    struct umad_xfer_rx **victim)
+{
+	unsigned int many = MANY(READ_ONCE(rmpp_file_transfers)), looked_at = 0;
+	struct umad_rmpp_peer *peer;
 	struct rb_node *node;
 
-	if (lack == LACK_PEER)
-		return evict_from(rx->peer, rx, now, victim);
-	if (lack == LACK_TRANSFERS) {
-		node = rb_first_cached(&file->rmpp->by_transfers);
-		for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
-			peer = rb_entry(node, struct umad_rmpp_peer,
-					by_transfers);
-			if (evict_from(peer, rx, now, victim))
-				return true;
-		}
-		return false;
+	node = rb_first_cached(&rmpp->by_transfers);
+	for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
+		peer = rb_entry(node, struct umad_rmpp_peer, by_transfers);
+		if (peer->transfers <= many)
+			break;
+		if (evict_from(peer, rx, now, victim))
+			return true;
 	}
-	node = rb_first_cached(&file->rmpp->by_bytes);
+	return evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim) ||
+	       evict_oldest(&rmpp->begun, now, IDLE_EVICT_BEGUN, victim);
+}
+
+static bool evict_for_bytes(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64 now,
+			    struct umad_xfer_rx **victim)
+{
+	struct rb_node *node = rb_first_cached(&rmpp->by_bytes);
+	struct umad_rmpp_peer *peer;
+	unsigned int looked_at = 0;
+
 	for (; node && looked_at++ < EVICT_PEERS; node = rb_next(node)) {
 		peer = rb_entry(node, struct umad_rmpp_peer, by_bytes);
 		if (evict_from(peer, rx, now, victim))
 			return true;
+	}
+	return false;
+}
+
+static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
+			   struct umad_xfer_rx **victim)
+{
+	struct umad_rmpp *rmpp = rx->agent->file->rmpp;
+
+	switch (lack) {
+	case LACK_PEER:
+		return evict_from(rx->peer, rx, now, victim);
+	case LACK_TRANSFERS:
+		return evict_for_place(rmpp, rx, now, victim);
+	case LACK_BYTES:
+		return evict_for_bytes(rmpp, rx, now, victim);
+	case LACK_NOTHING:
+		break;
 	}
 	return false;
 }

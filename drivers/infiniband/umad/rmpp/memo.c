@@ -8,6 +8,7 @@
 #include "rmpp/memo.h"
 
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -177,6 +178,23 @@ struct umad_rmpp_memo *umad_rmpp_memo_find(struct umad_file *file,
 		return NULL;
 	memo = rb_entry(node, struct umad_rmpp_memo, node);
 	return memo->until > now ? memo : NULL;
+}
+
+/**
+ * umad_rmpp_memo_ended() - its sender has ended a message that is remembered
+ * @file: that it was for
+ * @key: of the message
+ * @now: the time
+ *
+ * What comes behind that does not prolong it (&rmpp_rx.again_until).
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_memo_ended(struct umad_file *file, const struct umad_rmpp_key *key, u64 now)
+{
+	struct umad_rmpp_memo *memo = umad_rmpp_memo_find(file, key, now);
+
+	if (memo)
+		memo->again_until = min(memo->again_until, now);
 }
 
 /**

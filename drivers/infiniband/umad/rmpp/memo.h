@@ -48,6 +48,7 @@ static_assert(sizeof(struct umad_rmpp_memo) <= 192);
 void umad_rmpp_memo_init(struct umad_rmpp_memos *memos);
 struct umad_rmpp_memo *umad_rmpp_memo_find(struct umad_file *file,
 					   const struct umad_rmpp_key *key, u64 now);
+void umad_rmpp_memo_ended(struct umad_file *file, const struct umad_rmpp_key *key, u64 now);
 void umad_rmpp_memo_add(struct umad_file *file, const struct umad_xfer_rx *rx, u64 now);
 void umad_rmpp_memo_remove(struct umad_file *file, struct umad_rmpp_memo *memo);
 bool umad_rmpp_memo_forget(struct umad_agent *agent);

@@ -141,6 +141,7 @@ void umad_rmpp_peer_add(struct umad_file *file, struct umad_xfer_rx *rx)
 	lockdep_assert_held(&file->lock);
 	set_transfers(file->rmpp, rx->peer, rx->peer->transfers + 1);
 	list_add_tail(&rx->peer_node, &rx->peer->idle);
+	list_add_tail(&rx->file_node, &file->rmpp->lone);
 }
 
 /**
@@ -168,9 +169,13 @@ void umad_rmpp_peer_charge(struct umad_file *file, struct umad_rmpp_peer *peer,
  */
 void umad_rmpp_peer_seen(struct umad_xfer_rx *rx)
 {
+	struct umad_rmpp *rmpp = rx->agent->file->rmpp;
+
 	lockdep_assert_held(&rx->agent->file->lock);
-	if (!list_empty(&rx->peer_node))
-		list_move_tail(&rx->peer_node, &rx->peer->idle);
+	if (list_empty(&rx->peer_node))
+		return;
+	list_move_tail(&rx->peer_node, &rx->peer->idle);
+	list_move_tail(&rx->file_node, rx->engine.highest > 1 ? &rmpp->begun : &rmpp->lone);
 }
 
 /**
@@ -186,4 +191,5 @@ void umad_rmpp_peer_remove(struct umad_file *file, struct umad_xfer_rx *rx)
 	umad_rmpp_peer_charge(file, rx->peer, -(s64)rx->charged);
 	set_transfers(file->rmpp, rx->peer, rx->peer->transfers - 1);
 	list_del_init(&rx->peer_node);
+	list_del_init(&rx->file_node);
 }

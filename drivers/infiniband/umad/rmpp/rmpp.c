@@ -46,6 +46,8 @@ struct umad_rmpp *umad_rmpp_alloc(struct umad_file *file)
 	rmpp->by_transfers = RB_ROOT_CACHED;
 	rmpp->by_bytes = RB_ROOT_CACHED;
 	rmpp->dests = RB_ROOT;
+	INIT_LIST_HEAD(&rmpp->lone);
+	INIT_LIST_HEAD(&rmpp->begun);
 	INIT_LIST_HEAD(&rmpp->unresolved);
 	INIT_LIST_HEAD(&rmpp->lingering);
 	umad_rmpp_memo_init(&rmpp->memos);

@@ -47,6 +47,8 @@ struct umad_rmpp_memos {
  * @peers: struct umad_rmpp_peer, who sends the messages that are being reassembled
  * @by_transfers: the same, who has begun most unsolicited ones first
  * @by_bytes: the same, whose unsolicited ones take most memory first
+ * @lone: unsolicited messages of which nothing but segment 1 has come, the oldest first
+ * @begun: the other unsolicited ones, the one that has stood still for longest first
  * @unresolved: those of the peers whose address is waited for, in turn
  * @resolving: works of messages under way, each for an address
  * @rejects: answers under way to packets that belong to no message; no lock
@@ -67,6 +69,8 @@ struct umad_rmpp {
 	struct rb_root peers;
 	struct rb_root_cached by_transfers;
 	struct rb_root_cached by_bytes;
+	struct list_head lone;
+	struct list_head begun;
 	struct list_head unresolved;
 	unsigned int resolving;
 	atomic_t rejects;

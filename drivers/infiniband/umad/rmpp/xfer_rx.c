@@ -328,7 +328,7 @@ static bool first_differs(const struct umad_xfer_rx *rx, const struct ib_mad_rec
 	return false;
 }
 
-/* What the first segment of a response that has begun may be, if it comes again. */
+/* What the first segment of a message that has begun may be, if it comes again. */
 enum first_again {
 	FIRST_IS_COPY,
 	FIRST_BEGINS_ANOTHER,
@@ -350,9 +350,13 @@ static enum first_again first_again(const struct umad_xfer_rx *rx,
 	const struct rmpp_rx *engine = &rx->engine;
 
 	lockdep_assert_held(&rx->agent->file->lock);
-	if (packet->seg != 1 || !rx->req || engine->state != RMPP_RX_REASSEMBLING ||
-	    engine->expected < 2)
+	if (packet->seg != 1 || engine->state != RMPP_RX_REASSEMBLING || engine->expected < 2)
 		return FIRST_IS_COPY;
+	/* Unasked, and no more has come: its sender has begun again, and uses the TID again. */
+	if (!rx->req)
+		return engine->highest > 1 ||
+		       (!rmpp_is_whole(packet) && !first_differs(rx, rwc)) ?
+		       FIRST_IS_COPY : FIRST_BEGINS_ANOTHER;
 	if (rx->solicited && rx->req->answer_silent)
 		return FIRST_BEGINS_ANOTHER;
 	if (!rmpp_is_whole(packet) && !first_differs(rx, rwc))

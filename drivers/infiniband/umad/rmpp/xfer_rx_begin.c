@@ -67,6 +67,7 @@ static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 	refcount_set(&rx->refs, 1);
 	INIT_LIST_HEAD(&rx->linger_node);
 	INIT_LIST_HEAD(&rx->peer_node);
+	INIT_LIST_HEAD(&rx->file_node);
 	INIT_LIST_HEAD(&rx->window_node);
 	INIT_WORK(&rx->work, umad_xfer_rx_answer_work);
 	ret = umad_recv_hdr(agent, rwc, &rx->from);

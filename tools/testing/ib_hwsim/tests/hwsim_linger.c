@@ -4,7 +4,7 @@
  * sender that has given up, in front of copies of what it had sent; or all that it sends
  * in vain, when a wire that has stood still for longer than a message lingers moves again.
  * But it is delivered, too, when the wire has lost all behind its first ACK; and another one
- * with its transaction ID is not kept out for ever.
+ * with its transaction ID is not kept out for ever, nor mixed with what of this has come.
  */
 #include "hwsim_peers.h"
 
@@ -13,6 +13,7 @@
 #define HELD_MAX	64
 #define OUTAGE_MS	7000
 #define AGAIN_MS	3000	/* so often another message comes */
+#define OTHERS		1100	/* messages that are complete; behind 1,024 one is remembered */
 
 static int send_data(FIXTURE_DATA(peers) *self, uint32_t seg, uint32_t segs)
 {
@@ -200,6 +201,53 @@ TEST_F_TIMEOUT(peers, transaction_ID_again_behind_an_abort, 60)
 	EXPECT_EQ(1, delivered(self, WHILE));
 	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, TID, &end));
 	EXPECT_LE(0, other_is_delivered(_metadata, self, 20000));
+}
+
+/* The same of one that others have made a mere memory. */
+TEST_F_TIMEOUT(peers, transaction_ID_again_behind_an_abort_and_others, 60)
+{
+	const struct rmpp_pkt end = {
+		.version = 1, .type = RMPP_ABORT, .flags = RMPP_ACTIVE, .status = RMPP_TMR,
+	};
+	const struct rmpp_pkt other = rmpp_data_pkt(1, 1, RMPP_PAYLOAD);
+	unsigned int i;
+
+	send_all(_metadata, self, 1);
+	EXPECT_EQ(1, delivered(self, WHILE));
+	for (i = 0; i < OTHERS; i++) {
+		ASSERT_EQ(0, inject(self, 1 + i % 50, METHOD_TABLE, 1000 + i, &other));
+		EXPECT_LE(0, see(self, SOON));
+	}
+	EXPECT_EQ(OTHERS, delivered(self, WHILE));
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, TID, &end));
+	EXPECT_LE(0, other_is_delivered(_metadata, self, 20000));
+}
+
+/* Its sender has begun again, and with that it got no further than the first segment. */
+static void first_of_another(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			     uint32_t segs)
+{
+	const struct rmpp_pkt first = rmpp_data_pkt(1, 3, 3 * RMPP_PAYLOAD);
+
+	/* The bytes of a neighbour, of TID + 1. */
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, TID + 1, &first));
+	frame_mad(&self->frame)->tid = htobe64(TID);
+	ASSERT_EQ(0, raw_write(self->wire, &self->frame));
+	EXPECT_LE(0, see_packet(self, TID, RMPP_ACK, 1));
+	sleep_ms(AGAIN_MS);
+	send_all(_metadata, self, segs);
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_TRUE(rmpp_msg_has(&self->got, segs * SEG, TID));
+}
+
+TEST_F_TIMEOUT(peers, first_segment_of_another_message, 60)
+{
+	first_of_another(_metadata, self, 3);
+}
+
+TEST_F_TIMEOUT(peers, single_segment_of_another_message, 60)
+{
+	first_of_another(_metadata, self, 1);
 }
 
 TEST_F_TIMEOUT(peers, transaction_ID_again_and_again, 120)

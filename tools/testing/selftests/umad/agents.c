@@ -6,6 +6,8 @@
 #include "kselftest_harness.h"
 #include "umad_util.h"
 
+#include <stdatomic.h>
+
 FIXTURE(agents) {
 	struct test_port port;
 	int fd;
@@ -42,6 +44,50 @@ TEST_F(agents, ids_are_the_lowest_free_slot)
 	EXPECT_EQ(2, umad_reg_client(self->fd));
 	EXPECT_EQ(4, umad_reg_client(self->fd));
 	EXPECT_EQ(6, umad_reg_client(self->fd));
+}
+
+struct in_vain {
+	int fd;
+	atomic_bool stop;
+	unsigned long refused;
+};
+
+/* Registrations that ib_core refuses. */
+static void *register_in_vain(void *arg)
+{
+	struct in_vain *in_vain = arg;
+	struct ib_user_mad_reg_req2 req;
+
+	while (!in_vain->stop) {
+		reg_init(&req, CLASS_VENDOR1, 200);
+		if (umad_reg2(in_vain->fd, &req) == -EINVAL)
+			in_vain->refused++;
+	}
+	return NULL;
+}
+
+TEST_F(agents, refused_registrations_take_no_ids)
+{
+	struct in_vain in_vain = { .fd = self->fd };
+	uint64_t end = now_ms() + 1500;
+	unsigned long others = 0;
+	struct side_call call;
+	int i, ret;
+
+	for (i = 1; i < MAX_AGENTS - 1; i++)
+		ASSERT_EQ(i, umad_reg_client(self->fd));
+	side_start(&call, register_in_vain, &in_vain);
+	do {
+		ret = umad_reg_client(self->fd);
+		if (ret != MAX_AGENTS - 1)
+			others++;
+		if (ret >= 0)
+			umad_unreg(self->fd, ret);
+	} while (now_ms() < end);
+	in_vain.stop = true;
+	side_join(&call);
+	EXPECT_LT(0, in_vain.refused);
+	EXPECT_EQ(0, others);
 }
 
 TEST_F(agents, thirty_third_agent_is_ENOMEM)
