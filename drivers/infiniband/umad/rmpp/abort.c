@@ -17,6 +17,8 @@
 
 /* In ib_core; more of them are not sent, which is as good as lost on the way. */
 #define ABORTS_MAX	256
+/* Nor are more by an agent: each costs more than the rest of a message's end. */
+#define AGENT_ABORTS_MAX	4096
 
 static void abort_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
@@ -66,7 +68,7 @@ void umad_rmpp_abort_destroy(struct umad_port *port)
 
 /**
  * umad_rmpp_post_abort() - tell somebody that a message ends with its agent
- * @agent: that ends, registered still; one of QP 0 ends in silence
+ * @agent: that ends, registered still, by the caller alone; one of QP 0 ends in silence
  * @to: to whom
  * @ah: the way there
  * @head: MAD and class header
@@ -74,7 +76,7 @@ void umad_rmpp_abort_destroy(struct umad_port *port)
  * Context: process; does not sleep, as the caller has a reference to @ah, and keeps the
  * RDMA device.
  */
-void umad_rmpp_post_abort(const struct umad_agent *agent, const struct umad_addr *to,
+void umad_rmpp_post_abort(struct umad_agent *agent, const struct umad_addr *to,
 			  struct umad_ah *ah, const struct ib_mad_hdr *head)
 {
 	const struct rmpp_packet packet = {
@@ -85,8 +87,10 @@ void umad_rmpp_post_abort(const struct umad_agent *agent, const struct umad_addr
 	struct umad_port *port = agent->file->port;
 
 	if (!port->abort_agent || agent->core->qp->qp_type != IB_QPT_GSI ||
+	    agent->aborts >= AGENT_ABORTS_MAX ||
 	    !atomic_add_unless(&port->aborts, 1, ABORTS_MAX))
 		return;
+	agent->aborts++;
 	if (umad_rmpp_post_control(port->abort_agent, to, ah, head, &packet,
 				   abort_done, ah))
 		atomic_dec(&port->aborts);

@@ -11,7 +11,7 @@ struct umad_port;
 
 void umad_rmpp_abort_init(struct umad_port *port);
 void umad_rmpp_abort_destroy(struct umad_port *port);
-void umad_rmpp_post_abort(const struct umad_agent *agent, const struct umad_addr *to,
+void umad_rmpp_post_abort(struct umad_agent *agent, const struct umad_addr *to,
 			  struct umad_ah *ah, const struct ib_mad_hdr *head);
 
 #endif /* UMAD_RMPP_ABORT_H */

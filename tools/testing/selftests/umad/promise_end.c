@@ -55,6 +55,10 @@ FIXTURE_VARIANT_ADD(end, half_sent) {
 	.name = "half_sent", .load = load_half_sent,
 };
 
+FIXTURE_VARIANT_ADD(end, short_messages) {
+	.name = "short_messages", .load = load_short_messages,
+};
+
 FIXTURE_VARIANT_ADD(end, page_fault) {
 	.name = "page_fault", .load = load_page_fault,
 };

@@ -230,6 +230,11 @@ int load_half_sent(struct load *load)
 	return ret;
 }
 
+int load_short_messages(struct load *load)
+{
+	return load_messages(load, env_long("UMAD_SENDS", 8000), 100, FOREVER, 0);
+}
+
 static void *write_hole(void *arg)
 {
 	struct load *load = arg;

@@ -46,6 +46,7 @@ int load_one_tid(struct load *load);
 int load_resolution(struct load *load);
 int load_half_received(struct load *load);
 int load_half_sent(struct load *load);
+int load_short_messages(struct load *load);
 int load_page_fault(struct load *load);
 
 /* A process with a load, as its parent sees it. */
