@@ -96,15 +96,13 @@ static bool use_up(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 static void note_end(struct umad_file *file, struct umad_xfer_rx *rx,
 		     const struct umad_rmpp_key *from, const struct rmpp_packet *packet)
 {
-	u64 now = ktime_get_ns();
-
 	lockdep_assert_held(&file->lock);
 	if (packet->type != IB_MGMT_RMPP_TYPE_STOP && packet->type != IB_MGMT_RMPP_TYPE_ABORT)
 		return;
 	if (!rx)
-		umad_rmpp_memo_ended(file, from, now);
+		umad_rmpp_memo_ended(file, from, ktime_get_ns());
 	else if (rx->engine.state == RMPP_RX_DONE)
-		rmpp_rx_receive(&rx->engine, packet, now);
+		rmpp_rx_receive(&rx->engine, packet, ktime_get_ns());
 }
 
 /* Not DATA: to the message that it is about; else it is unmatched. */

@@ -12,14 +12,6 @@
 
 static const char transfers[] = "rmpp_file_transfers";
 
-static int data(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t tid, uint32_t seg,
-		uint32_t segs)
-{
-	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, segs, segs * RMPP_PAYLOAD);
-
-	return inject(self, peer, METHOD_TABLE, tid, &pkt);
-}
-
 /* What the module answers to this message: the type of the last packet, or -ETIME. */
 static int answer(FIXTURE_DATA(peers) *self, uint64_t tid)
 {
@@ -38,7 +30,7 @@ static int fill(FIXTURE_DATA(peers) *self, unsigned int n, uint32_t last, uint32
 
 	for (i = 0; i < n; i++)
 		for (seg = 1; seg <= last; seg++) {
-			if (data(self, i, 1000 + i, seg, segs))
+			if (inject_data(self, i, METHOD_TABLE, 1000 + i, seg, segs))
 				return -EIO;
 			if (see_packet(self, 1000 + i, RMPP_ACK, seg) < 0)
 				return -ETIME;
@@ -61,14 +53,14 @@ TEST_F_TIMEOUT(peers, half_messages_of_many_give_way_to_others, 60)
 	ASSERT_EQ(0, fill(self, PLACES - 2 * BUSY, 2, 3));
 	for (round = 1; round <= 16; round++) {
 		for (i = 0; i < 2 * BUSY; i++)
-			ASSERT_EQ(0, data(self, 100 + i / 2, i, round, SEGS));
+			ASSERT_EQ(0, inject_data(self, 100 + i / 2, METHOD_TABLE, i, round, SEGS));
 		ASSERT_NE(RMPP_STOP, answer(self, 0));
 		sleep_ms(100);
 	}
-	ASSERT_EQ(0, data(self, HONEST, 1, 1, 3));
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
 	EXPECT_EQ(RMPP_ACK, answer(self, 1));
 	for (i = 2; i <= 3; i++)
-		ASSERT_EQ(0, data(self, HONEST, 1, i, 3));
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, i, 3));
 	EXPECT_TRUE(has_one(self, 1, 3));
 	rmpp_param_set(transfers, 1024);
 }
@@ -80,17 +72,17 @@ TEST_F_TIMEOUT(peers, who_repeats_a_segment_stays_among_first_segments, 60)
 
 	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
 	for (i = 1; i <= 2; i++) {
-		ASSERT_EQ(0, data(self, HONEST, i, 1, 3));
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, i, 1, 3));
 		ASSERT_LE(0, see_packet(self, i, RMPP_ACK, 1));
-		ASSERT_EQ(0, data(self, HONEST, i, 2, 3));
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, i, 2, 3));
 		ASSERT_LE(0, see_packet(self, i, RMPP_ACK, 2));
 	}
 	ASSERT_EQ(0, fill(self, PLACES - 2, 1, 3));
 	sleep_ms(1900);
-	ASSERT_EQ(0, data(self, HONEST + 1, 3, 1, 3));
+	ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE, 3, 1, 3));
 	EXPECT_EQ(RMPP_ACK, answer(self, 3));
 	for (i = 1; i <= 2; i++) {
-		ASSERT_EQ(0, data(self, HONEST, i, 3, 3));
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, i, 3, 3));
 		EXPECT_TRUE(has_one(self, i, 3));
 	}
 	rmpp_param_set(transfers, 1024);
@@ -103,18 +95,18 @@ TEST_F_TIMEOUT(peers, who_has_many_messages_goes_first, 60)
 
 	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
 	for (i = 0; i < PLACES / 2; i++) {
-		ASSERT_EQ(0, data(self, HONEST, i, 1, 3));
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, i, 1, 3));
 		ASSERT_LE(0, see_packet(self, i, RMPP_ACK, 1));
-		ASSERT_EQ(0, data(self, HONEST, i, 2, 3));
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, i, 2, 3));
 		ASSERT_LE(0, see_packet(self, i, RMPP_ACK, 2));
 	}
 	ASSERT_EQ(0, fill(self, PLACES / 2, 1, 3));
 	sleep_ms(1100);
-	ASSERT_EQ(0, data(self, HONEST + 1, 3000, 1, 3));
+	ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE, 3000, 1, 3));
 	EXPECT_LE(0, see_packet(self, 3000, RMPP_ACK, 1));
 	/* Those are there still. */
 	for (i = 0; i < PLACES / 2; i++) {
-		ASSERT_EQ(0, data(self, i, 1000 + i, 2, 2));
+		ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i, 2, 2));
 		EXPECT_TRUE(has_one(self, 1000 + i, 2));
 	}
 	rmpp_param_set(transfers, 1024);

@@ -22,14 +22,6 @@ static bool is_chosen(const char *name, bool kept)
 #define ROUNDS	12
 #define ROUND	250	/* ms */
 
-static int data(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t tid, uint32_t seg,
-		uint32_t segs)
-{
-	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, segs, segs * RMPP_PAYLOAD);
-
-	return inject(self, peer, METHOD_TABLE, tid, &pkt);
-}
-
 /* The next answer to that message, whatever else is sent: its type. */
 static int answer_to(FIXTURE_DATA(peers) *self, uint64_t tid, int wait_ms)
 {
@@ -73,7 +65,7 @@ static void repeat_after_others(struct __test_metadata *_metadata,
 	int i;
 
 	for (seg = 1; seg <= segs; seg++) {
-		ASSERT_EQ(0, data(self, 0, 77, seg, segs));
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 77, seg, segs));
 		ASSERT_EQ(RMPP_ACK, answer_to(self, 77, SOON));
 	}
 	sleep_ms(WHILE);
@@ -81,14 +73,14 @@ static void repeat_after_others(struct __test_metadata *_metadata,
 	ASSERT_EQ(1, delivered(self, 77));
 	start = now_ms();
 	for (i = 0; i < 1100; i++) {
-		ASSERT_EQ(0, data(self, 1, 1000 + i, 1, 1));
+		ASSERT_EQ(0, inject_data(self, 1, METHOD_TABLE, 1000 + i, 1, 1));
 		ASSERT_EQ(RMPP_ACK, see(self, SOON));
 		if (i % 16 == 15)
 			delivered(self, 77);
 	}
 	TH_LOG("others took %llu ms", (unsigned long long)(now_ms() - start));
 	delivered(self, 77);
-	ASSERT_EQ(0, data(self, 0, 77, segs, segs));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 77, segs, segs));
 	EXPECT_EQ(RMPP_ACK, answer_to(self, 77, 1000));
 	sleep_ms(WHILE);
 	EXPECT_EQ(0, delivered(self, 77));
@@ -114,7 +106,7 @@ static int try_message(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t tid,
 
 	drain(self);
 	for (seg = 1; seg <= segs; seg++)
-		if (data(self, peer, tid, seg, segs) ||
+		if (inject_data(self, peer, METHOD_TABLE, tid, seg, segs) ||
 		    answer_to(self, tid, 200) != RMPP_ACK)
 			return 0;
 	return 1;
@@ -135,7 +127,7 @@ static void four_gids(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *se
 		for (i = 0; i < 4 * of_gid; i++) {
 			if (i % of_gid == 0)
 				ASSERT_EQ(0, use_gid(self, 1 + i / of_gid));
-			ASSERT_EQ(0, data(self, 9, 1000 + i, 1 + round, 1000));
+			ASSERT_EQ(0, inject_data(self, 9, METHOD_TABLE, 1000 + i, 1 + round, 1000));
 			if (i % 8 == 7)
 				see(self, 1);
 			if (i % 8 == 7)
@@ -178,8 +170,8 @@ static void first_segments(struct __test_metadata *_metadata, FIXTURE_DATA(peers
 	of_peer = rmpp_param_set("rmpp_peer_transfers", 16);
 	for (round = 0; round < ROUNDS; round++) {
 		for (i = 0; i < 64; i++) {
-			ASSERT_EQ(0, data(self, 9 + i / 4, 1000 + 64 * round + i, 1,
-					  1000));
+			ASSERT_EQ(0, inject_data(self, 9 + i / 4, METHOD_TABLE,
+						 1000 + 64 * round + i, 1, 1000));
 			if (i % 8 == 7)
 				see(self, 1);
 		}
@@ -217,7 +209,7 @@ TEST_F(peers, node_that_forges_anothers_GID_does_not_keep_it_out)
 	CHOOSE(true);
 	ASSERT_EQ(0, use_gid(self, 1));
 	for (i = 0; i < 256; i++) {
-		ASSERT_EQ(0, data(self, 9, 1000 + i, 1, 1000));
+		ASSERT_EQ(0, inject_data(self, 9, METHOD_TABLE, 1000 + i, 1, 1000));
 		if (i % 8 == 7)
 			see(self, 1);
 	}
@@ -238,12 +230,12 @@ TEST_F(peers, many_GIDs_do_not_take_the_windows_of_others)
 	for (i = 0; i < MANY; i++) {
 		ASSERT_EQ(0, use_gid(self, i));
 		self->grh[22] = i >> 8;
-		ASSERT_EQ(0, data(self, 9, 1000 + i, 1, 1000));
+		ASSERT_EQ(0, inject_data(self, 9, METHOD_TABLE, 1000 + i, 1, 1000));
 		if (i % 16 == 15)
 			see(self, 1);
 	}
 	self->grh[0] = 0;
-	ASSERT_EQ(0, data(self, 0, 77, 1, 1000));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 77, 1, 1000));
 	ASSERT_EQ(RMPP_ACK, answer_to(self, 77, SOON));
 	TH_LOG("window %u, after %llu ms", self->pkt.len - self->pkt.seg,
 	       (unsigned long long)(now_ms() - start));
@@ -261,14 +253,14 @@ TEST_F(peers, slow_senders_do_not_keep_windows)
 	CHOOSE(true);
 	for (round = 0, seg = 1; round < 6; round++, seg += 1 + (seg == 1)) {
 		for (peer = 1; peer <= 2; peer++) {
-			ASSERT_EQ(0, data(self, peer, peer, seg, segs));
+			ASSERT_EQ(0, inject_data(self, peer, METHOD_TABLE, peer, seg, segs));
 			ASSERT_EQ(RMPP_ACK, answer_to(self, peer, SOON));
 			if (seg == 1)
 				TH_LOG("has %u", self->pkt.len - self->pkt.seg);
 		}
 		sleep_ms(200);
 	}
-	ASSERT_EQ(0, data(self, 0, 77, 1, 1000));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 77, 1, 1000));
 	ASSERT_EQ(RMPP_ACK, answer_to(self, 77, SOON));
 	TH_LOG("window %u", self->pkt.len - self->pkt.seg);
 	EXPECT_LE(16, self->pkt.len - self->pkt.seg);
@@ -295,7 +287,7 @@ TEST_F(peers, long_message_of_one_does_not_drop_a_MAD_of_another)
 	if (budget >= 0)
 		rmpp_param_set("recv_budget", budget);
 	for (seg = 1; seg <= 400; seg++) {
-		ASSERT_EQ(0, data(self, 9, 76, seg, 400));
+		ASSERT_EQ(0, inject_data(self, 9, METHOD_TABLE, 76, seg, 400));
 		if (seg == 1 || seg % 16 == 0)
 			answer_to(self, 76, 100);
 	}
@@ -399,9 +391,9 @@ TEST_F(peers, two_packets_are_not_answered_by_many)
 	int n = 0;
 
 	CHOOSE(true);
-	ASSERT_EQ(0, data(self, 0, 77, 1, 1000));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 77, 1, 1000));
 	sleep_ms(20);
-	ASSERT_EQ(0, data(self, 0, 77, 2, 1000));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 77, 2, 1000));
 	while (now_ms() - start < REPEATED)
 		n += see(self, 500) >= 0;
 	TH_LOG("%d answers", n);
@@ -571,7 +563,7 @@ TEST_F(peers, address_that_fails_is_not_asked_for_by_each_message)
 	ASSERT_EQ(0, umad_write_sysfs("/sys/kernel/debug/ib_hwsim/hwsim32/ah_ms", "1000"));
 	ASSERT_EQ(0, set_fail("create_ah", "all EHOSTUNREACH"));
 	for (i = 0; i < 300; i++)
-		ASSERT_EQ(0, data(self, 0, i + 1, 1, 10));
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, i + 1, 1, 10));
 	sleep_ms(4000);
 	TH_LOG("%ld times", addresses_asked());
 	/* Of a file, half of what is free is under way at a time. */

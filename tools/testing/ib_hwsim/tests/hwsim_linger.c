@@ -17,9 +17,16 @@
 
 static int send_data(FIXTURE_DATA(peers) *self, uint32_t seg, uint32_t segs)
 {
-	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, segs, segs * RMPP_PAYLOAD);
+	return inject_data(self, 0, METHOD_TABLE, TID, seg, segs);
+}
 
-	return inject(self, 0, METHOD_TABLE, TID, &pkt);
+static int send_end(FIXTURE_DATA(peers) *self, uint8_t type, uint8_t status)
+{
+	const struct rmpp_pkt end = {
+		.version = 1, .type = type, .flags = RMPP_ACTIVE, .status = status,
+	};
+
+	return inject(self, 0, METHOD_TABLE, TID, &end);
 }
 
 /* How many messages the server gets within a time. */
@@ -47,13 +54,9 @@ static void send_all(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *sel
 static void end_and_copies(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			   uint8_t type, uint8_t status, uint32_t segs)
 {
-	const struct rmpp_pkt end = {
-		.version = 1, .type = type, .flags = RMPP_ACTIVE, .status = status,
-	};
-
 	send_all(_metadata, self, segs);
 	EXPECT_EQ(1, delivered(self, WHILE));
-	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, TID, &end));
+	ASSERT_EQ(0, send_end(self, type, status));
 	send_all(_metadata, self, segs);
 	EXPECT_EQ(0, delivered(self, WHILE));
 }
@@ -193,33 +196,25 @@ static int other_is_delivered(struct __test_metadata *_metadata, FIXTURE_DATA(pe
 
 TEST_F_TIMEOUT(peers, transaction_ID_again_behind_an_abort, 60)
 {
-	const struct rmpp_pkt end = {
-		.version = 1, .type = RMPP_ABORT, .flags = RMPP_ACTIVE, .status = RMPP_TMR,
-	};
-
 	send_all(_metadata, self, 2);
 	EXPECT_EQ(1, delivered(self, WHILE));
-	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, TID, &end));
+	ASSERT_EQ(0, send_end(self, RMPP_ABORT, RMPP_TMR));
 	EXPECT_LE(0, other_is_delivered(_metadata, self, 20000));
 }
 
 /* The same of one that others have made a mere memory. */
 TEST_F_TIMEOUT(peers, transaction_ID_again_behind_an_abort_and_others, 60)
 {
-	const struct rmpp_pkt end = {
-		.version = 1, .type = RMPP_ABORT, .flags = RMPP_ACTIVE, .status = RMPP_TMR,
-	};
-	const struct rmpp_pkt other = rmpp_data_pkt(1, 1, RMPP_PAYLOAD);
 	unsigned int i;
 
 	send_all(_metadata, self, 1);
 	EXPECT_EQ(1, delivered(self, WHILE));
 	for (i = 0; i < OTHERS; i++) {
-		ASSERT_EQ(0, inject(self, 1 + i % 50, METHOD_TABLE, 1000 + i, &other));
+		ASSERT_EQ(0, inject_data(self, 1 + i % 50, METHOD_TABLE, 1000 + i, 1, 1));
 		EXPECT_LE(0, see(self, SOON));
 	}
 	EXPECT_EQ(OTHERS, delivered(self, WHILE));
-	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, TID, &end));
+	ASSERT_EQ(0, send_end(self, RMPP_ABORT, RMPP_TMR));
 	EXPECT_LE(0, other_is_delivered(_metadata, self, 20000));
 }
 
@@ -227,10 +222,8 @@ TEST_F_TIMEOUT(peers, transaction_ID_again_behind_an_abort_and_others, 60)
 static void first_of_another(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			     uint32_t segs)
 {
-	const struct rmpp_pkt first = rmpp_data_pkt(1, 3, 3 * RMPP_PAYLOAD);
-
 	/* The bytes of a neighbour, of TID + 1. */
-	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, TID + 1, &first));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, TID + 1, 1, 3));
 	frame_mad(&self->frame)->tid = htobe64(TID);
 	ASSERT_EQ(0, raw_write(self->wire, &self->frame));
 	EXPECT_LE(0, see_packet(self, TID, RMPP_ACK, 1));

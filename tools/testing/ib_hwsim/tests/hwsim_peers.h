@@ -126,6 +126,15 @@ static inline int inject(FIXTURE_DATA(peers) *self, uint16_t peer,
 	return raw_write(self->wire, frame);
 }
 
+/* A segment of a message of so many, which tells its length. */
+static inline int inject_data(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
+			      uint64_t tid, uint32_t seg, uint32_t segs)
+{
+	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, segs, segs * RMPP_PAYLOAD);
+
+	return inject(self, peer, method, tid, &pkt);
+}
+
 /* From now on the peers send with a GRH, from that GID. */
 static inline int use_gid(FIXTURE_DATA(peers) *self, uint8_t last)
 {

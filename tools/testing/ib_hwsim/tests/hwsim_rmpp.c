@@ -4,14 +4,6 @@
 
 #define WINDOW_BUDGET	384	/* of a receive queue of 512 */
 
-static int data(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
-		uint64_t tid, uint32_t seg, uint32_t segs)
-{
-	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, segs, segs * RMPP_PAYLOAD);
-
-	return inject(self, peer, method, tid, &pkt);
-}
-
 /*
  * n messages begin while none can be answered, and are then answered all at once;
  * *sum segments are granted. Return: how long it took in ms.
@@ -26,13 +18,13 @@ static int grant(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t n,
 		return -EIO;
 	begun = now_ms();
 	for (i = 0; i < n; i++) {
-		if (data(self, i, METHOD_TABLE, tid + i, 1, 5000))
+		if (inject_data(self, i, METHOD_TABLE, tid + i, 1, 5000))
 			return -EIO;
 	}
 	if (see(self, WHILE / 10) != -ETIME || set_fail("create_ah", "off"))
 		return -EIO;
 	for (i = 0; i < n; i++) {
-		if (data(self, i, METHOD_TABLE, tid + i, 1, 5000))
+		if (inject_data(self, i, METHOD_TABLE, tid + i, 1, 5000))
 			return -EIO;
 	}
 	*sum = 0;
@@ -78,13 +70,13 @@ TEST_F(peers, acks_do_not_pile_up_behind_a_slow_send_queue)
 {
 	int i, acks = 0;
 
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 1, 5000));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1, 1, 5000));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
 	for (i = 0; i < 100; i++)
-		ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 1, 5000));
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 2, 5000));
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 2, 5000));
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1, 1, 5000));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1, 2, 5000));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1, 2, 5000));
 	while (see(self, WHILE / 4) == RMPP_ACK)
 		acks++;
 	EXPECT_LE(1, acks);
@@ -119,7 +111,7 @@ TEST_F(peers, turn_around_ACK_that_could_not_be_sent_is_sent_again)
 TEST_F(peers, ACK_that_could_not_be_sent)
 {
 	ASSERT_EQ(0, set_fail("post_send", "nth 1"));
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 1, 3));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1, 1, 3));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	EXPECT_EQ(1, self->pkt.seg);
 }
@@ -136,9 +128,9 @@ TEST_F(peers, response_by_another_GID_of_the_same_LID)
 	memset(self->grh + 8, 0xbb, 16);
 	ASSERT_EQ(0, port_gid(0, self->grh + 24));
 	ASSERT_EQ(0, request(self, SEG, 10000, &tid));
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 2));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 2));
 	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	EXPECT_TRUE(rmpp_msg_has(&self->got, 2 * SEG, tid));
 }
@@ -154,14 +146,14 @@ TEST_F(peers, response_by_another_LID_and_GID_is_not_taken)
 	memset(self->grh + 8, 0xbb, 16);
 	ASSERT_EQ(0, port_gid(0, self->grh + 24));
 	ASSERT_EQ(0, request(self, SEG, 10000, &tid));
-	ASSERT_EQ(0, data(self, 1, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
+	ASSERT_EQ(0, inject_data(self, 1, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
 	/* Nothing but the request again: ib_core has taken that for the answer. */
 	EXPECT_EQ(0, see(self, SOON));
 	EXPECT_EQ(METHOD_TABLE, frame_mad(&self->seen)->method);
 	EXPECT_EQ(-ETIME, see(self, WHILE));
 	/* The GID alone is enough, too: another LID of the node. */
 	memset(self->grh + 8, 0xaa, 16);
-	ASSERT_EQ(0, data(self, 1, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
+	ASSERT_EQ(0, inject_data(self, 1, METHOD_TABLE | METHOD_RESP, tid, 1, 2));
 	EXPECT_EQ(RMPP_ACK, see(self, SOON));
 }
 
@@ -281,7 +273,7 @@ static int ask_and_answer(FIXTURE_DATA(peers) *self)
 	if (request(self, 2 * SEG, 10000, &tid) ||
 	    peer_acks(self, tid, 1, 10) || see_packet(self, tid, RMPP_DATA, 2) < 0 ||
 	    peer_acks(self, tid, 2, 10) || see_packet(self, tid, RMPP_ACK, 0) < 0 ||
-	    data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1) ||
+	    inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1) ||
 	    see_packet(self, tid, RMPP_ACK, 1) < 0)
 		return -EPROTO;
 	return rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON) > 0 ?
@@ -368,7 +360,7 @@ TEST_F_TIMEOUT(peers, older_message_is_not_delivered_again, 120)
 
 	ASSERT_LE(0, handles);
 	for (i = 0; i <= LINGERING; i++) {
-		ASSERT_EQ(0, data(self, i % 64, METHOD_TABLE, i + 1, 1, 1));
+		ASSERT_EQ(0, inject_data(self, i % 64, METHOD_TABLE, i + 1, 1, 1));
 		ASSERT_EQ(RMPP_ACK, see(self, SOON));
 		ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	}
@@ -378,7 +370,7 @@ TEST_F_TIMEOUT(peers, older_message_is_not_delivered_again, 120)
 	/* Each has one, of which a device may have few. */
 	EXPECT_EQ(handles + LINGERING, address_handles(handles + LINGERING));
 	for (i = 0; i < 3; i++)
-		ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 1, 1, 1));
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1, 1, 1));
 	TH_LOG("%u messages in %u ms", LINGERING + 1, (unsigned int)begun);
 	/* Its sender has lost the ACK. */
 	EXPECT_EQ(RMPP_ACK, see(self, SOON));
@@ -407,7 +399,7 @@ TEST_F(peers, one_request_does_not_open_the_file_to_a_peer)
 	while (see(self, WHILE) >= 0)
 		;
 	self->qpn = 0;
-	ASSERT_EQ(0, data(self, 1, METHOD_TABLE, tid2, 1, 10));
+	ASSERT_EQ(0, inject_data(self, 1, METHOD_TABLE, tid2, 1, 10));
 	do {
 		ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	} while (frame_mad(&self->seen)->tid != htobe64(tid2));
@@ -423,9 +415,9 @@ TEST_F_TIMEOUT(peers, answer_to_a_request_that_is_written_again, 60)
 	uint32_t seg;
 
 	ASSERT_EQ(0, request(self, SEG, 200, &tid));
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 5));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 5));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 5));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 5));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, 20000));
 	ASSERT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
@@ -434,8 +426,7 @@ TEST_F_TIMEOUT(peers, answer_to_a_request_that_is_written_again, 60)
 	ASSERT_EQ(0, request(self, SEG, -1, &again));
 	ASSERT_EQ(tid, again);
 	for (seg = 1; seg <= 5; seg++) {
-		ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid,
-				  seg, 5));
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, 5));
 		ASSERT_EQ(RMPP_ACK, see(self, SOON));
 		EXPECT_EQ(seg, self->pkt.seg);
 	}
@@ -452,15 +443,14 @@ TEST_F(peers, response_is_acknowledged_though_its_TID_is_used_again)
 
 	ASSERT_EQ(0, request(self, SEG, 10000, &tid));
 	for (seg = 1; seg <= 2; seg++) {
-		ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid,
-				  seg, 2));
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, 2));
 		ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	}
 	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	ASSERT_EQ(0, request(self, SEG, 10000, &again));
 	ASSERT_EQ(tid, again);
 	sleep_ms(50);
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 2));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 2));
 	ASSERT_EQ(RMPP_ACK, see(self, SOON));
 	EXPECT_EQ(2, self->pkt.seg);
 }
@@ -488,17 +478,17 @@ TEST_F(peers, message_whose_ACK_waits_is_not_evicted)
 	ASSERT_LT(0, of_peer);
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
 	for (tid = 1; tid <= 4; tid++) {
-		ASSERT_EQ(0, data(self, 0, METHOD_TABLE, tid, 1, 10));
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, tid, 1, 10));
 		ASSERT_EQ(RMPP_ACK, see_of(self, tid));
 	}
 	sleep_ms(1200);
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 5, 1, 10));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 5, 1, 10));
 	EXPECT_EQ(RMPP_STOP, see_of(self, 5));
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
 	sleep_ms(WHILE);
 	while (see(self, 0) >= 0)
 		;
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, 6, 1, 10));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 6, 1, 10));
 	EXPECT_EQ(RMPP_STOP, see_of(self, 1));
 	EXPECT_EQ(RMPP_ACK, see_of(self, 6));
 	rmpp_param_set("rmpp_peer_transfers", of_peer);
@@ -514,8 +504,8 @@ TEST_F(peers, answers_in_ib_core_are_bounded)
 	EXPECT_EQ(4096, answers);
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
 	for (tid = 1; tid <= 60; tid++) {
-		ASSERT_EQ(0, data(self, tid, METHOD_TABLE, tid, 1, 2));
-		ASSERT_EQ(0, data(self, tid, METHOD_TABLE, tid, 2, 2));
+		ASSERT_EQ(0, inject_data(self, tid, METHOD_TABLE, tid, 1, 2));
+		ASSERT_EQ(0, inject_data(self, tid, METHOD_TABLE, tid, 2, 2));
 		i += see(self, 0) >= 0;
 		i += see(self, 0) >= 0;
 	}
@@ -525,9 +515,9 @@ TEST_F(peers, answers_in_ib_core_are_bounded)
 	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, 0) > 0)
 		;
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, tid, 1, 2));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, tid, 1, 2));
 	EXPECT_EQ(RMPP_ACK, see_of(self, tid));
-	ASSERT_EQ(0, data(self, 0, METHOD_TABLE, tid, 2, 2));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, tid, 2, 2));
 	EXPECT_EQ(RMPP_ACK, see_of(self, tid));
 	EXPECT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	rmpp_param_set("rmpp_file_answers", answers);

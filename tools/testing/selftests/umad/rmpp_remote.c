@@ -61,20 +61,26 @@ void remote_close(struct remote *f)
 	rmpp_msg_free(&f->reply);
 }
 
+/* @msg: to be made of it; the rest as for remote_request(). */
+static int write_request(struct remote *f, struct rmpp_msg *msg, const uint32_t *words,
+			 size_t req_len, unsigned int timeout_ms)
+{
+	if (req_len < REMOTE_WORDS)
+		req_len = REMOTE_WORDS;
+	rmpp_msg_init(msg, &f->port, HDR_NEW, 0, CLASS_PEER, METHOD_TEST, ++f->tid, req_len, 1);
+	memcpy(rmpp_mad_bytes(msg) + 40, words, REMOTE_WORDS);
+	rmpp_user_hdr(msg)->timeout_ms = timeout_ms;
+	rmpp_user_hdr(msg)->retries = f->retries;
+	return rmpp_msg_write(f->fd, msg);
+}
+
 /* A request of @req_len bytes with the words of an operation in front. */
 int remote_request(struct remote *f, uint32_t op, uint32_t len, uint32_t arg,
 		   size_t req_len, unsigned int timeout_ms)
 {
 	const uint32_t words[] = { htobe32(op), htobe32(len), htobe32(arg) };
 
-	if (req_len < REMOTE_WORDS)
-		req_len = REMOTE_WORDS;
-	rmpp_msg_init(&f->msg, &f->port, HDR_NEW, 0, CLASS_PEER, METHOD_TEST,
-		      ++f->tid, req_len, 1);
-	memcpy(rmpp_mad_bytes(&f->msg) + 40, words, sizeof(words));
-	rmpp_user_hdr(&f->msg)->timeout_ms = timeout_ms;
-	rmpp_user_hdr(&f->msg)->retries = f->retries;
-	return rmpp_msg_write(f->fd, &f->msg);
+	return write_request(f, &f->msg, words, req_len, timeout_ms);
 }
 
 /* The state, whatever else is waiting to be read. */
@@ -107,31 +113,19 @@ int remote_ask_state(struct remote *f)
 /* Packets that our device has received, or -1. */
 static long packets_received(const struct remote *f)
 {
-	char path[256];
-	long pkts = -1;
-	FILE *file;
+	char path[256], text[32];
 
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/hw_counters/rcvd_pkts",
 		 f->port.ibdev);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &pkts) != 1)
-		pkts = -1;
-	fclose(file);
-	return pkts;
+	return umad_read_sysfs(path, text, sizeof(text)) ? -1 : atol(text);
 }
 
-/* Has it something to send; a request of our own, to which the answer does not matter. */
+/* Gives it something to send: a request beside that of the test, whose answer does not matter. */
 static int nudge(struct remote *f, struct rmpp_msg *msg)
 {
-	const uint32_t words[] = { htobe32(OP_STATE) };
+	const uint32_t words[] = { htobe32(OP_STATE), 0, 0 };
 
-	rmpp_msg_init(msg, &f->port, HDR_NEW, 0, CLASS_PEER, METHOD_TEST, ++f->tid, REMOTE_WORDS,
-		      1);
-	memcpy(rmpp_mad_bytes(msg) + 40, words, sizeof(words));
-	rmpp_user_hdr(msg)->timeout_ms = SOON;
-	return rmpp_msg_write(f->fd, msg);
+	return write_request(f, msg, words, REMOTE_WORDS, SOON);
 }
 
 /*
