@@ -232,6 +232,8 @@ static int umad_open(struct inode *inode, struct file *filp)
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	filp->private_data = file;
+	/* For io_uring, see IOCB_NOWAIT. */
+	filp->f_mode |= FMODE_NOWAIT;
 	return stream_open(inode, filp);
 }
 
@@ -261,8 +263,8 @@ const struct file_operations umad_fops = {
 	.owner = THIS_MODULE,
 	.open = umad_open,
 	.release = umad_release,
-	.read = umad_read,
-	.write = umad_write,
+	.read_iter = umad_read_iter,
+	.write_iter = umad_write_iter,
 	.poll = umad_poll,
 	.unlocked_ioctl = umad_ioctl,
 #ifdef CONFIG_COMPAT

@@ -7,7 +7,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
+#include <linux/uio.h>
 #include "umad_export.h"
 
 /**
@@ -118,28 +118,31 @@ int umad_pagebuf_write(struct umad_pagebuf *buf, size_t offset, const void *data
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_write);
 
 /**
- * umad_pagebuf_write_user() - store a process's bytes from offset 0 on
- * @buf: the buffer, empty
- * @data: the process's
+ * umad_pagebuf_write_iter() - store a process's bytes
+ * @buf: the buffer
+ * @offset: where, any
+ * @from: the process's, advanced
  * @len: how many
  *
  * Context: process; sleeps, for as long as page faults of user space take.
- * Return: 0, -ENOMEM or -EFAULT.
+ * Return: 0, -ENOMEM or -EFAULT; then some may have been stored.
  */
-int umad_pagebuf_write_user(struct umad_pagebuf *buf, const void __user *data,
+int umad_pagebuf_write_iter(struct umad_pagebuf *buf, size_t offset, struct iov_iter *from,
 			    size_t len)
 {
-	size_t offset = 0, n;
 	struct page *page;
+	size_t at, n;
 
-	while (offset < len) {
+	while (len) {
 		page = get_page_at(buf, offset / PAGE_SIZE);
 		if (!page)
 			return -ENOMEM;
-		n = min_t(size_t, len - offset, PAGE_SIZE);
-		if (copy_from_user(page_address(page), data + offset, n))
+		at = offset_in_page(offset);
+		n = min_t(size_t, len, PAGE_SIZE - at);
+		if (!copy_from_iter_full(page_address(page) + at, n, from))
 			return -EFAULT;
 		offset += n;
+		len -= n;
 		cond_resched();
 	}
 	return 0;
@@ -177,32 +180,27 @@ void umad_pagebuf_read(struct umad_pagebuf *buf, size_t offset,
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read);
 
 /**
- * umad_pagebuf_read_user() - fetch bytes for a process
+ * umad_pagebuf_read_iter() - fetch bytes for a process, from offset 0 on
  * @buf: the buffer
- * @offset: from where
- * @data: the process's
+ * @to: the process's, advanced
  * @len: how many
  *
  * What was never written reads as zero: a sender need not fill its segments.
  * Context: process; sleeps, for as long as page faults of user space take.
  * Return: 0 or -EFAULT.
  */
-int umad_pagebuf_read_user(struct umad_pagebuf *buf, size_t offset,
-			   void __user *data, size_t len)
+int umad_pagebuf_read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len)
 {
+	size_t offset = 0, n;
 	struct page *page;
-	size_t at, n;
 
-	while (len) {
+	while (offset < len) {
 		page = find_page(buf, offset / PAGE_SIZE);
-		at = offset_in_page(offset);
-		n = min_t(size_t, len, PAGE_SIZE - at);
-		if (page ? copy_to_user(data, page_address(page) + at, n) :
-			   clear_user(data, n))
+		n = min_t(size_t, len - offset, PAGE_SIZE);
+		if (n != (page ? copy_to_iter(page_address(page), n, to) :
+				 iov_iter_zero(n, to)))
 			return -EFAULT;
-		data += n;
 		offset += n;
-		len -= n;
 		cond_resched();
 	}
 	return 0;

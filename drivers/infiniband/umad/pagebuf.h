@@ -11,6 +11,7 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
+struct iov_iter;
 struct page;
 
 /**
@@ -33,12 +34,11 @@ struct umad_pagebuf *umad_pagebuf_alloc(gfp_t gfp);
 void umad_pagebuf_free(struct umad_pagebuf *buf);
 int umad_pagebuf_write(struct umad_pagebuf *buf, size_t offset, const void *data,
 		       size_t len);
-int umad_pagebuf_write_user(struct umad_pagebuf *buf, const void __user *data,
+int umad_pagebuf_write_iter(struct umad_pagebuf *buf, size_t offset, struct iov_iter *from,
 			    size_t len);
 void umad_pagebuf_read(struct umad_pagebuf *buf, size_t offset,
 		       void *data, size_t len);
-int umad_pagebuf_read_user(struct umad_pagebuf *buf, size_t offset,
-			   void __user *data, size_t len);
+int umad_pagebuf_read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len);
 
 /* pagebuf_free.c */
 void umad_pagebuf_free_soon(struct umad_pagebuf *buf);

@@ -4,22 +4,22 @@
 #include "cdev.h"
 
 #include <linux/fs.h>
-#include <linux/uaccess.h>
+#include <linux/uio.h>
 #include "file.h"
 #include "pagebuf.h"
 #include "port.h"
 #include "trace.h"
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
-static int copy_mad(const struct umad_rx_view *view, char __user *buf, size_t len)
+static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t len)
 {
 	size_t head = min(len, view->len);
 
-	if (copy_to_user(buf, view->data, head))
+	if (copy_to_iter(view->data, head, to) != head)
 		return -EFAULT;
 	if (len == head)
 		return 0;
-	return umad_pagebuf_read_user(view->body, 0, buf + head, len - head);
+	return umad_pagebuf_read_iter(view->body, to, len - head);
 }
 
 /*
@@ -28,7 +28,7 @@ static int copy_mad(const struct umad_rx_view *view, char __user *buf, size_t le
  * the length.
  */
 static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entry,
-			char __user *buf, size_t count, size_t hdr_size)
+			struct iov_iter *to, size_t count, size_t hdr_size)
 {
 	struct ib_user_mad_hdr hdr = entry->hdr;
 	struct umad_rx_view view = {};
@@ -46,8 +46,8 @@ static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entr
 	/* ABI: a timeout gives back the length that was written. */
 	if (!hdr.status)
 		hdr.length = hdr_size + whole;
-	if (copy_to_user(buf, &hdr, hdr_size) ||
-	    copy_mad(&view, buf + hdr_size, fits ? whole : part))
+	if (copy_to_iter(&hdr, hdr_size, to) != hdr_size ||
+	    copy_mad(&view, to, fits ? whole : part))
 		return -EFAULT;
 	if (!fits)
 		return -ENOSPC;
@@ -78,38 +78,55 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 	}
 }
 
-/**
- * umad_read() - read() of umadN
- * @filp: the file
- * @buf: the caller's
- * @count: bytes of @buf
- * @pos: unused, a stream has none
- *
- * Context: process; sleeps, in page faults of the caller's for as long as it
- * likes: no lock is held then.
- * Return: bytes of header and MAD; -EINVAL when @buf is too short for the first
- * segment and -ENOSPC when it is for the whole message, the entry stays;
- * -EAGAIN, -ERESTARTSYS; -EFAULT, the entry stays; -EIO when the device is
- * gone.
- */
-ssize_t umad_read(struct file *filp, char __user *buf, size_t count,
-		  loff_t *pos)
+/* What one buffer of @count bytes is for. */
+static ssize_t read_record(struct umad_file *file, struct iov_iter *to, size_t count,
+			   bool nonblock)
 {
-	struct umad_file *file = filp->private_data;
 	struct umad_rx_entry *entry;
 	ssize_t ret;
 
 	if (count < umad_file_hdr_size(file))
 		return -EINVAL;
-	entry = wait_for_entry(file, filp->f_flags & O_NONBLOCK);
+	entry = wait_for_entry(file, nonblock);
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);
 
 	/* The file may have asked for the P_Key index while we slept. */
-	ret = copy_out(file, entry, buf, count, umad_file_hdr_size(file));
+	ret = copy_out(file, entry, to, count, umad_file_hdr_size(file));
 	if (ret < 0)
 		umad_rxq_put_back(&file->rxq, entry);
 	else
 		umad_rxq_free(&file->rxq, entry);
 	return ret;
+}
+
+/**
+ * umad_read_iter() - read(), readv(), and io_uring's, of umadN
+ * @iocb: of the file
+ * @to: the caller's; of several buffers each takes an entry
+ *
+ * An entry that is shorter than its buffer is the last, or nobody would know where the next
+ * begins.
+ * Context: process; sleeps, in page faults of the caller's for as long as it
+ * likes: no lock is held then.
+ * Return: bytes of headers and MADs; or what is wrong with the first buffer: -EINVAL when it
+ * is too short for the first segment and -ENOSPC when it is for the whole message, the
+ * entry stays; -EAGAIN, -ERESTARTSYS; -EFAULT, the entry stays; -EIO when the device is gone.
+ */
+ssize_t umad_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct umad_file *file = iocb->ki_filp->private_data;
+	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK ||
+			iocb->ki_flags & IOCB_NOWAIT;
+	ssize_t done = 0, ret;
+	size_t count;
+
+	do {
+		count = umad_next_record(to);
+		ret = read_record(file, to, count, nonblock);
+		if (ret < 0)
+			break;
+		done += ret;
+	} while (ret == count && iov_iter_count(to));
+	return done ?: ret;
 }

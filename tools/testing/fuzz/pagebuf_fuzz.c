@@ -12,6 +12,7 @@
 #include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/uio.h>
 
 #define BYTES_MAX	(12 * PAGE_SIZE)
 
@@ -27,7 +28,7 @@ static u32 take_offset(struct input *in)
 	return word % (8 * PAGE_SIZE);
 }
 
-static void check_same(const struct umad_pagebuf *buf, u32 offset, u32 len)
+static void check_same(struct umad_pagebuf *buf, u32 offset, u32 len)
 {
 	memset(bytes, 0x5a, sizeof(bytes));
 	umad_pagebuf_read(buf, offset, bytes, len);
@@ -60,17 +61,33 @@ static void write_some(struct umad_pagebuf *buf, struct input *in)
 	fuzz_free(data);
 }
 
+/* A program's memory, for one call. */
+struct user {
+	struct iovec vec;
+	struct iov_iter iter;
+};
+
+static void user_init(struct user *user, void *data, size_t len)
+{
+	user->vec = (struct iovec){ (void __user __force *)data, len };
+	user->iter = (struct iov_iter){ .iov = &user->vec, .count = len, .nr_segs = 1 };
+}
+
 static void write_user(struct umad_pagebuf *buf, struct input *in)
 {
-	u32 i, len = take_offset(in), seed = take(in);
+	u32 offset = take_offset(in), len = take_offset(in) % (4 * PAGE_SIZE);
+	u32 i, seed = take(in);
 	u8 *data = fuzz_alloc(len);
+	struct user user;
 	int ret;
 
 	for (i = 0; i < len; i++)
 		data[i] = seed ^ i;
-	ret = umad_pagebuf_write_user(buf, (void __user *)data, len);
+	user_init(&user, data, len);
+	ret = umad_pagebuf_write_iter(buf, offset, &user.iter, len);
 	if (!ret) {
-		memcpy(flat, data, len);
+		MUST(!user.iter.count);
+		memcpy(flat + offset, data, len);
 	} else {
 		MUST(ret == -ENOMEM ? fuzz_memory.fail_at != U32_MAX :
 				      ret == -EFAULT);
@@ -82,14 +99,16 @@ static void write_user(struct umad_pagebuf *buf, struct input *in)
 
 static void read_user(struct umad_pagebuf *buf, struct input *in)
 {
-	u32 offset = take_offset(in), len = take_offset(in) % (4 * PAGE_SIZE);
+	u32 len = take_offset(in);
 	u8 *data = fuzz_alloc(len);
+	struct user user;
 	int ret;
 
 	memset(data, 0x5a, len);
-	ret = umad_pagebuf_read_user(buf, offset, (void __user *)data, len);
+	user_init(&user, data, len);
+	ret = umad_pagebuf_read_iter(buf, &user.iter, len);
 	MUST(!ret || ret == -EFAULT);
-	MUST(ret || !memcmp(data, flat + offset, len));
+	MUST(ret || !memcmp(data, flat, len));
 	fuzz_free(data);
 }
 

@@ -8,7 +8,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/string.h>
 #include <rdma/ib_mad.h>
 #include "addr.h"
 #include "agent.h"
@@ -22,9 +22,9 @@
  * umad_xfer_tx_create() - a message that a process has written
  * @file: that the process has written to
  * @hdr: the process's header
- * @head: its MAD and RMPP header, as copied in before: 36 bytes
- * @mad: the process's, from the MAD header on
- * @len: bytes of @mad, checked against the bound of a message
+ * @head: its MAD's begin, as copied in before: 256 bytes, or all
+ * @from: the process's rest of the MAD
+ * @len: bytes of the MAD, checked against the bound of a message
  *
  * Context: process; sleeps, for as long as page faults of user space take.
  * Return: the message; -EINVAL when it ends within the class's header;
@@ -32,9 +32,10 @@
  */
 struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 					 const struct ib_user_mad_hdr *hdr,
-					 const void *head,
-					 const void __user *mad, size_t len)
+					 const void *head, struct iov_iter *from,
+					 size_t len)
 {
+	size_t in_head = min(len, sizeof(struct ib_mad));
 	const struct ib_mad_hdr *mad_hdr = head;
 	size_t hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
 	struct umad_rmpp_dest *dest;
@@ -65,12 +66,10 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 	tx->data_len = len - hdr_len;
 	tx->response_window = 1;
 	tx->turn_at = U64_MAX;
-	memcpy(tx->head, head, IB_MGMT_RMPP_HDR);
-	ret = -EFAULT;
-	if (copy_from_user(tx->head + IB_MGMT_RMPP_HDR, mad + IB_MGMT_RMPP_HDR,
-			   hdr_len - IB_MGMT_RMPP_HDR))
-		goto err;
-	ret = umad_pagebuf_write_user(tx->data, mad + hdr_len, tx->data_len);
+	memcpy(tx->head, head, hdr_len);
+	ret = umad_pagebuf_write(tx->data, 0, head + hdr_len, in_head - hdr_len);
+	if (!ret)
+		ret = umad_pagebuf_write_iter(tx->data, in_head - hdr_len, from, len - in_head);
 	if (ret)
 		goto err;
 	return tx;

@@ -7,6 +7,7 @@
 #include "rmpp/tx.h"
 #include "timer.h"
 
+struct iov_iter;
 struct umad_rmpp_dest;
 struct umad_pagebuf;
 struct umad_request;
@@ -78,8 +79,8 @@ static inline bool umad_xfer_tx_is_ready(const struct umad_xfer_tx *tx)
 
 struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 					 const struct ib_user_mad_hdr *hdr,
-					 const void *head,
-					 const void __user *mad, size_t len);
+					 const void *head, struct iov_iter *from,
+					 size_t len);
 void umad_xfer_tx_count(struct umad_xfer_tx *tx, u32 segs);
 void umad_xfer_tx_free(struct umad_xfer_tx *tx);
 void umad_xfer_tx_give_back(struct umad_xfer_tx *tx);

@@ -10,7 +10,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <linux/xarray.h>
 
 #include "../fuzz.h"
@@ -148,38 +148,53 @@ void __free_pages(struct page *page, unsigned int order)
 	__asan_poison_memory_region(page_bytes[at], PAGE_SIZE);
 }
 
-/* A program's page that is not there, when the target wants it. */
-unsigned long _copy_from_user(void *to, const void __user *from,
-			      unsigned long n)
+/* A program's page that is not there, when the target wants it: nothing of it is copied. */
+static void *user_bytes(struct iov_iter *iter, size_t n)
 {
+	void *at = (void __force *)iter->iov->iov_base + iter->iov_offset;
+
+	MUST(n <= iter->count);
 	if (fuzz_memory.faults++ == fuzz_memory.fault_at)
-		return n;
-	memcpy(to, (const void __force *)from, n);
-	return 0;
+		return NULL;
+	iter->iov_offset += n;
+	iter->count -= n;
+	return at;
 }
 
-unsigned long _copy_to_user(void __user *to, const void *from, unsigned long n)
+size_t _copy_from_iter(void *to, size_t n, struct iov_iter *iter)
 {
-	if (fuzz_memory.faults++ == fuzz_memory.fault_at)
-		return n;
-	memcpy((void __force *)to, from, n);
-	return 0;
+	const void *from = user_bytes(iter, n);
+
+	if (!from)
+		return 0;
+	memcpy(to, from, n);
+	return n;
 }
 
-/* Named by the alternatives of clear_user(), never called. */
-unsigned long clear_user_erms(void __user *addr, unsigned long len)
+size_t _copy_to_iter(const void *from, size_t n, struct iov_iter *iter)
 {
-	return len;
+	void *to = user_bytes(iter, n);
+
+	if (!to)
+		return 0;
+	memcpy(to, from, n);
+	return n;
 }
 
-unsigned long clear_user_original(void __user *addr, unsigned long len)
+size_t iov_iter_zero(size_t n, struct iov_iter *iter)
 {
-	return len;
+	void *to = user_bytes(iter, n);
+
+	if (!to)
+		return 0;
+	memset(to, 0, n);
+	return n;
 }
 
-unsigned long clear_user_rep_good(void __user *addr, unsigned long len)
+void iov_iter_revert(struct iov_iter *iter, size_t n)
 {
-	return len;
+	/* What has failed has copied nothing. */
+	MUST(!n);
 }
 
 int __cond_resched(void)

@@ -120,6 +120,12 @@ TEST_F(rw, write_from_bad_memory_is_EFAULT)
 		EXPECT_EQ(-1, n);
 		EXPECT_EQ(EFAULT, errno);
 	}
+	/* The header is looked at before the MAD. */
+	self->msg.hdr.id = MAX_AGENTS;
+	memcpy(mem + page - HDR_NEW, &self->msg, HDR_NEW);
+	EXPECT_EQ(-1, write(self->fd, mem + page - HDR_NEW, MSG_LEN));
+	EXPECT_EQ(EINVAL, errno);
+	self->msg.hdr.id = 0;
 	/* Nothing went out, and the TID is still free. */
 	EXPECT_EQ(-ETIME, msg_read(self->peer, &self->got, 300));
 	EXPECT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));

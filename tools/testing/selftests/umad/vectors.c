@@ -221,6 +221,93 @@ TEST_F(uring, poll_then_read)
 	ASSERT_EQ(MSG_LEN, read(self->srv, &self->got, MSG_LEN));
 }
 
+/* Has it ended before io_uring_enter() returned, with no thread of io_uring's? */
+static int completed_at_once(FIXTURE_DATA(uring) *self)
+{
+	struct io_uring_cqe *cqe;
+	int ret;
+
+	if (io_uring_peek_cqe(&self->ring, &cqe))
+		return -EAGAIN;
+	ret = cqe->res;
+	io_uring_cqe_seen(&self->ring, cqe);
+	return ret;
+}
+
+TEST_F(uring, read_of_what_is_there_needs_no_thread)
+{
+	struct pollfd pfd = { .fd = self->srv, .events = POLLIN };
+
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	ASSERT_EQ(1, poll(&pfd, 1, WAIT_MS));
+	submit_read(_metadata, self, self->srv);
+	EXPECT_EQ(MSG_LEN, completed_at_once(self));
+}
+
+/* On RoCE it may have to wait for an address. */
+TEST_F(uring, write_needs_no_thread)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&self->ring);
+
+	if (self->port.netdev[0])
+		SKIP(return, "not on RoCE");
+	io_uring_prep_write(sqe, self->fd, &self->msg, MSG_LEN, 0);
+	ASSERT_EQ(1, submit(self, sqe, 1));
+	EXPECT_EQ(MSG_LEN, completed_at_once(self));
+	EXPECT_EQ(MSG_LEN, msg_read(self->srv, &self->got, WAIT_MS));
+}
+
+/* The first that comes ends the read, although no one reads by a call of his own. */
+TEST_F(uring, read_is_called_again_when_there_is_something)
+{
+	uint64_t mark = 0;
+
+	submit_read(_metadata, self, self->srv);
+	EXPECT_EQ(-EAGAIN, completed_at_once(self));
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	EXPECT_EQ(MSG_LEN, complete(self, &mark));
+	EXPECT_EQ(1, msg_tid(&self->got));
+}
+
+/* Both files wait otherwise. */
+TEST_F(uring, calls_that_must_not_wait)
+{
+	struct iovec out = { &self->msg, MSG_LEN }, in = { &self->got, MSG_LEN };
+	struct pollfd pfd = { .fd = self->srv, .events = POLLIN };
+
+	EXPECT_EQ(-1, preadv2(self->srv, &in, 1, -1, RWF_NOWAIT));
+	EXPECT_EQ(EAGAIN, errno);
+	if (self->port.netdev[0]) {
+		EXPECT_EQ(-1, pwritev2(self->fd, &out, 1, -1, RWF_NOWAIT));
+		EXPECT_EQ(EAGAIN, errno);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	} else {
+		ASSERT_EQ(MSG_LEN, pwritev2(self->fd, &out, 1, -1, RWF_NOWAIT));
+	}
+	ASSERT_EQ(1, poll(&pfd, 1, WAIT_MS));
+	EXPECT_EQ(MSG_LEN, preadv2(self->srv, &in, 1, -1, RWF_NOWAIT));
+	EXPECT_EQ(1, msg_tid(&self->got));
+}
+
+/* Memory that is registered with the ring is no iovec. */
+TEST_F(uring, registered_buffers)
+{
+	struct iovec vec[] = { { &self->msg, MSG_LEN }, { &self->got, MSG_LEN } };
+	struct io_uring_sqe *sqe;
+	uint64_t mark = 0;
+
+	ASSERT_EQ(0, io_uring_register_buffers(&self->ring, vec, 2));
+	sqe = io_uring_get_sqe(&self->ring);
+	io_uring_prep_write_fixed(sqe, self->fd, &self->msg, MSG_LEN, 0, 0);
+	ASSERT_EQ(1, submit(self, sqe, 1));
+	ASSERT_EQ(MSG_LEN, complete(self, &mark));
+	sqe = io_uring_get_sqe(&self->ring);
+	io_uring_prep_read_fixed(sqe, self->srv, &self->got, MSG_LEN, 0, 1);
+	ASSERT_EQ(1, submit(self, sqe, 2));
+	ASSERT_EQ(MSG_LEN, complete(self, &mark));
+	EXPECT_EQ(1, msg_tid(&self->got));
+}
+
 TEST_F(uring, read_is_cancelled)
 {
 	struct io_uring_sqe *sqe;
