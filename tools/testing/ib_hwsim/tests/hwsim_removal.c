@@ -14,7 +14,7 @@
 #define DEVICE		40
 #define PEER		41
 #define PATIENCE	10000
-#define ROUNDS		6
+#define ROUNDS		3
 #define SLOW_PORTS	4
 #define AH_MS		"/sys/kernel/debug/ib_hwsim/hwsim40/ah_ms"
 #define FAIL_WC		"/sys/kernel/debug/ib_hwsim/hwsim40/fail/send_wc"

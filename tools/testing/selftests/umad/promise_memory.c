@@ -421,7 +421,7 @@ TEST_F_TIMEOUT(memory, stops_at_memory_max, 600)
 }
 
 #define FULL_FILES	32
-#define FULL_MADS	600	/* for each: some 300 KiB */
+#define FULL_MADS	250	/* for each: some 125 KiB, twice what is allowed in all */
 
 static int open_servers(struct load *load)
 {

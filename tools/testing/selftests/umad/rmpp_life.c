@@ -325,7 +325,7 @@ TEST_F_TIMEOUT(life, many_files_come_and_go, 120)
 {
 	struct chaos chaos = { .port = &self->port };
 	struct side_call calls[THREADS];
-	uint64_t end = now_ms() + 8000;
+	uint64_t end = now_ms() + 4000;
 	int i, got = 0;
 
 	for (i = 0; i < THREADS; i++)

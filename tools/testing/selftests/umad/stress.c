@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#define SECONDS 4
+#define SECONDS 3
 #define FILES 3
 
 FIXTURE(stress) {
