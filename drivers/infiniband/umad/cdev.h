@@ -18,19 +18,6 @@ void umad_file_destroy(struct umad_file *file);
 void umad_file_shut(struct umad_file *file);
 void umad_file_shutdown(struct umad_file *file);
 
-/**
- * umad_next_record() - for how much of a caller's memory one record is meant
- * @iter: that memory
- *
- * ABI: each buffer of a readv() or writev() is a read() or write() of its own.
- * Context: any.
- * Return: bytes.
- */
-static inline size_t umad_next_record(const struct iov_iter *iter)
-{
-	return iter_is_iovec(iter) ? iov_iter_single_seg_count(iter) : iov_iter_count(iter);
-}
-
 /* ioctl.c */
 long umad_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);
 long umad_compat_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);

@@ -8,6 +8,7 @@
 #include "file.h"
 #include "pagebuf.h"
 #include "port.h"
+#include "records.h"
 #include "trace.h"
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
@@ -79,9 +80,11 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 }
 
 /* What one buffer of @count bytes is for. */
-static ssize_t read_record(struct umad_file *file, struct iov_iter *to, size_t count,
-			   bool nonblock)
+static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count)
 {
+	struct umad_file *file = iocb->ki_filp->private_data;
+	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK ||
+			iocb->ki_flags & IOCB_NOWAIT;
 	struct umad_rx_entry *entry;
 	ssize_t ret;
 
@@ -105,8 +108,6 @@ static ssize_t read_record(struct umad_file *file, struct iov_iter *to, size_t c
  * @iocb: of the file
  * @to: the caller's; of several buffers each takes an entry
  *
- * An entry that is shorter than its buffer is the last, or nobody would know where the next
- * begins.
  * Context: process; sleeps, in page faults of the caller's for as long as it
  * likes: no lock is held then.
  * Return: bytes of headers and MADs; or what is wrong with the first buffer: -EINVAL when it
@@ -115,18 +116,5 @@ static ssize_t read_record(struct umad_file *file, struct iov_iter *to, size_t c
  */
 ssize_t umad_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
-	struct umad_file *file = iocb->ki_filp->private_data;
-	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK ||
-			iocb->ki_flags & IOCB_NOWAIT;
-	ssize_t done = 0, ret;
-	size_t count;
-
-	do {
-		count = umad_next_record(to);
-		ret = read_record(file, to, count, nonblock);
-		if (ret < 0)
-			break;
-		done += ret;
-	} while (ret == count && iov_iter_count(to));
-	return done ?: ret;
+	return umad_for_records(iocb, to, read_record);
 }

@@ -4,12 +4,12 @@
 #include "cdev.h"
 
 #include <linux/fs.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "agent.h"
 #include "file.h"
 #include "port.h"
+#include "records.h"
 #include "request.h"
 #include "rmpp/limits.h"
 #include "rmpp/xfer_tx.h"
@@ -87,14 +87,16 @@ static int copy_failed(struct iov_iter *from, size_t hdr_size)
 }
 
 /* One buffer of @count bytes. */
-static int write_record(struct umad_file *file, struct iov_iter *from, size_t count)
+static ssize_t write_record(struct kiocb *iocb, struct iov_iter *from, size_t count)
 {
+	struct umad_file *file = iocb->ki_filp->private_data;
 	size_t hdr_size = umad_file_hdr_size(file);
 	struct ib_user_mad_hdr hdr = {};
 	struct record_head head;
 	void *mad = head.bytes + hdr_size;
 	size_t len, copied;
 	bool rmpp;
+	int ret;
 
 	/* ABI: no class has less than the common and the RMPP header. */
 	if (count < hdr_size + IB_MGMT_RMPP_HDR)
@@ -108,8 +110,10 @@ static int write_record(struct umad_file *file, struct iov_iter *from, size_t co
 		return -EINVAL;
 	rmpp = umad_mad_is_rmpp_active(mad);
 	if (rmpp || copied < len)
-		return write_by_kind(file, &hdr, mad, from, len, rmpp);
-	return umad_send_mad(file, &hdr, mad, len);
+		ret = write_by_kind(file, &hdr, mad, from, len, rmpp);
+	else
+		ret = umad_send_mad(file, &hdr, mad, len);
+	return ret ?: count;
 }
 
 /**
@@ -129,20 +133,10 @@ static int write_record(struct umad_file *file, struct iov_iter *from, size_t co
 ssize_t umad_write_iter(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct umad_file *file = iocb->ki_filp->private_data;
-	ssize_t done = 0;
-	size_t count;
-	int ret;
 
 	/* io_uring calls again from a thread that may sleep. O_NONBLOCK is not for write(). */
 	if (iocb->ki_flags & IOCB_NOWAIT && !(iocb->ki_filp->f_flags & O_NONBLOCK) &&
 	    file->port->roce)
 		return -EAGAIN;
-	do {
-		count = umad_next_record(from);
-		ret = write_record(file, from, count);
-		if (ret)
-			break;
-		done += count;
-	} while (iov_iter_count(from) && !fatal_signal_pending(current));
-	return done ?: ret;
+	return umad_for_records(iocb, from, write_record);
 }

@@ -11,6 +11,8 @@
 /* Soft-RoCE of 5.10 has 100 address handles; a request takes one, its response another. */
 #define MADS	48
 #define WAIT_MS	2000
+/* IORING_OP_WRITEV_FIXED of newer kernels. */
+#define OP_WRITEV_FIXED	61
 
 FIXTURE(vectors) {
 	struct test_port port;
@@ -137,6 +139,22 @@ TEST_F(vectors, buffers_are_not_joined)
 	};
 
 	EXPECT_EQ(-1, writev(self->fd, parts, 2));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(vectors, empty_buffers_are_skipped)
+{
+	struct iovec out[] = { self->out[0], {}, {}, self->out[1], {}, self->out[2] };
+	struct iovec in[] = { self->in[0], {}, {}, self->in[1], {}, self->in[2] };
+
+	ASSERT_EQ(3 * MSG_LEN, writev(self->fd, out, 6));
+	sleep_ms(200);
+	EXPECT_EQ(3 * MSG_LEN, readv(self->srv, in, 6));
+	EXPECT_TRUE(all_came_once(self, 3));
+	/* The first is a read() or write() of nothing. */
+	EXPECT_EQ(-1, writev(self->fd, out + 1, 3));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, readv(self->srv, in + 1, 3));
 	EXPECT_EQ(EINVAL, errno);
 }
 
@@ -306,6 +324,42 @@ TEST_F(uring, registered_buffers)
 	ASSERT_EQ(1, submit(self, sqe, 2));
 	ASSERT_EQ(MSG_LEN, complete(self, &mark));
 	EXPECT_EQ(1, msg_tid(&self->got));
+}
+
+/* Two messages are no message of twice the length, wherever they stand in registered memory. */
+TEST_F(uring, registered_vector_is_refused)
+{
+	struct iovec all = { &self->msg, sizeof(self->msg) };
+	struct iovec parts[] = {
+		{ &self->msg.hdr, HDR_NEW },
+		{ &self->msg.mad, MAD_LEN },
+	};
+	struct io_uring_sqe *sqe;
+	uint64_t mark = 0;
+
+	ASSERT_EQ(0, io_uring_register_buffers(&self->ring, &all, 1));
+	sqe = io_uring_get_sqe(&self->ring);
+	io_uring_prep_rw(OP_WRITEV_FIXED, sqe, self->fd, parts, 2, 0);
+	ASSERT_EQ(1, submit(self, sqe, 1));
+	/* The same where io_uring does not know it. */
+	EXPECT_EQ(-EINVAL, complete(self, &mark));
+	EXPECT_EQ(-ETIME, msg_read(self->srv, &self->got, 300));
+}
+
+/* ABI: unlike read() and write(). */
+TEST_F(uring, calls_of_no_bytes)
+{
+	struct io_uring_sqe *sqe;
+	uint64_t mark = 0;
+
+	sqe = io_uring_get_sqe(&self->ring);
+	io_uring_prep_write(sqe, self->fd, &self->msg, 0, 0);
+	ASSERT_EQ(1, submit(self, sqe, 1));
+	EXPECT_EQ(0, complete(self, &mark));
+	sqe = io_uring_get_sqe(&self->ring);
+	io_uring_prep_read(sqe, self->srv, &self->got, 0, 0);
+	ASSERT_EQ(1, submit(self, sqe, 2));
+	EXPECT_EQ(0, complete(self, &mark));
 }
 
 TEST_F(uring, read_is_cancelled)
