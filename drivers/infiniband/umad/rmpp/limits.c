@@ -62,8 +62,12 @@ MODULE_PARM_DESC(rmpp_peer_transfers,
  * got lost is repeated after 2 s (in-tree) or up to 5.2 s (OPA's fabric manager).
  */
 #define IDLE_EVICT_BEGUN	(6ULL * NSEC_PER_SEC)
+/* One that is so old and has fewer segments than seconds is not kept by a segment now and then. */
+#define SLOW_AGE	IDLE_EVICT_BEGUN
 /* Peers, and messages, that are looked at for such a one. */
 #define EVICT_PEERS	8
+/* Of those with an ACK in the send queue, which stay, so many count as one. */
+#define EVICT_POSTED	8
 /* What one peer may have, of all that a file may, before its messages go before others'. */
 #define MANY(limit)	((limit) / 32)
 
@@ -174,37 +178,46 @@ static bool evict_idle(struct umad_xfer_rx *idle, u64 now, u64 for_ns,
 	return true;
 }
 
-/* The peer's that has been idle longest, if it is for long enough. */
+/* The peer's other one that has been idle longest, if it is for long enough. */
 static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
 		       u64 now, struct umad_xfer_rx **victim)
 {
 	struct umad_xfer_rx *idle;
 
-	idle = list_first_entry_or_null(&peer->idle, struct umad_xfer_rx,
-					peer_node);
-	return idle && idle != rx && evict_idle(idle, now, IDLE_EVICT, victim);
+	list_for_each_entry(idle, &peer->idle, peer_node)
+		if (idle != rx)
+			return evict_idle(idle, now, IDLE_EVICT, victim);
+	return false;
+}
+
+static bool is_slow(const struct umad_xfer_rx *rx, u64 now)
+{
+	u64 age = now - min(now, rx->engine.began_at);
+
+	return age >= SLOW_AGE && age > (rx->engine.expected - 1) * (u64)NSEC_PER_SEC;
 }
 
 /* Whoever's. */
-static bool evict_oldest(struct list_head *by_progress, u64 now, u64 for_ns,
+static bool evict_oldest(struct list_head *by_progress, u64 now, u64 for_ns, bool slow,
 			 struct umad_xfer_rx **victim)
 {
 	unsigned int looked_at = 0;
 	struct umad_xfer_rx *idle;
 
 	list_for_each_entry(idle, by_progress, file_node) {
-		if (looked_at++ == EVICT_PEERS)
+		if (looked_at >= EVICT_PEERS * EVICT_POSTED)
 			break;
-		if (evict_idle(idle, now, for_ns, victim))
+		looked_at += idle->acks_posted ? 1 : EVICT_POSTED;
+		if ((!slow || is_slow(idle, now)) && evict_idle(idle, now, for_ns, victim))
 			return true;
 	}
 	return false;
 }
 
 /*
- * Not who comes last has to go, but who takes most and does nothing with it; then what has
- * only begun, as peers may be as many as they like, with a message each; and what its sender
- * has most likely given up.
+ * Not who comes last has to go, but who takes most and does nothing with it; then what its
+ * sender has most likely given up, or only holds a place with; and what has only begun, as
+ * peers may be as many as they like, with a message each.
  */
 static bool evict_for_place(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64 now,
 			    struct umad_xfer_rx **victim)
@@ -221,8 +234,9 @@ static bool evict_for_place(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64
 		if (evict_from(peer, rx, now, victim))
 			return true;
 	}
-	return evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim) ||
-	       evict_oldest(&rmpp->begun, now, IDLE_EVICT_BEGUN, victim);
+	return evict_oldest(&rmpp->begun, now, IDLE_EVICT_BEGUN, false, victim) ||
+	       evict_oldest(&rmpp->begun, now, IDLE_EVICT, true, victim) ||
+	       evict_oldest(&rmpp->lone, now, IDLE_EVICT, false, victim);
 }
 
 static bool evict_for_bytes(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64 now,

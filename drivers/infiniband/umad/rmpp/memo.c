@@ -226,7 +226,7 @@ static struct umad_rmpp_memo_peer *who_loses(struct umad_rmpp_memos *memos,
 	struct umad_rmpp_memo_peer *peer = find_peer(memos, addr);
 	unsigned int max = READ_ONCE(rmpp_file_memos);
 
-	if (peer && peer->count >= DIV_ROUND_UP(max, PEER_PART))
+	if (peer && peer->count >= max / PEER_PART + !!(max % PEER_PART))
 		return peer;
 	if (!memos->count || memos->count < max)
 		return NULL;

@@ -78,6 +78,7 @@ void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 	rx->window = 1;
 	rx->window_last = clamp_t(u32, first_window, 1, RMPP_RX_WINDOW_MAX);
 	rx->repwin = 1;
+	rx->began_at = now;
 	rx->progress_at = now;
 	rx->lone_until = now + LONE_MAX;
 	rx->ack_repeat = ACK_REPEAT_FIRST;

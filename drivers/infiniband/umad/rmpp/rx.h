@@ -71,6 +71,7 @@ enum rmpp_rx_verdict {
  * @gap_acks: segments that have come behind the gap at @expected
  * @in_order_run: segments that have come in order since one did not, or came twice
  * @repwin: window that a turn-around ACK gave us, 1 if there was none
+ * @began_at: when it began
  * @progress_at: when a segment was last stored
  * @lone_until: when it is looked at, if segment 1 is still alone then
  * @again_until: when a repeated segment is no longer a reason to linger on, once it is complete
@@ -104,6 +105,7 @@ struct rmpp_rx {
 	u32 gap_acks;
 	u32 in_order_run;
 	u32 repwin;
+	u64 began_at;
 	u64 progress_at;
 	u64 lone_until;
 	u64 again_until;

@@ -314,10 +314,15 @@ static bool is_anothers(const struct umad_xfer_rx *rx,
 static bool first_differs(const struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
 {
 	const struct rmpp_layout *layout = &rx->engine.layout;
+	const size_t attr = offsetof(struct ib_mad_hdr, attr_id);
 	const void *mad = rwc->recv_buf.mad;
 	size_t len, at, n;
 	u8 bytes[64];
 
+	if (memcmp(rx->entry->head + attr, mad + attr, IB_MGMT_MAD_HDR - attr) ||
+	    memcmp(rx->entry->head + IB_MGMT_RMPP_HDR, mad + IB_MGMT_RMPP_HDR,
+		   layout->hdr - IB_MGMT_RMPP_HDR))
+		return true;
 	len = min_t(size_t, layout->data, rwc->mad_len - layout->hdr);
 	for (at = 0; at < len; at += n) {
 		n = min(sizeof(bytes), len - at);
@@ -337,6 +342,14 @@ enum first_again {
 };
 
 /*
+ * Unasked, another with this TID may be a late copy of what its sender has given up, or its
+ * sender has given this one up: that shows when nothing more has come of it for so long. Until
+ * then the other is as good as lost, and comes again.
+ */
+#define LONE_GIVEN_UP	NSEC_PER_SEC
+#define BEGUN_GIVEN_UP	(6ULL * NSEC_PER_SEC)
+
+/*
  * Another response to this TID: of two attempts, or the true one after a late copy of what
  * the same node has answered to an earlier request. The segments that follow may be of
  * either, and all ACKs are for both. If more than one segment has come, the first response
@@ -348,23 +361,22 @@ static enum first_again first_again(const struct umad_xfer_rx *rx,
 				    const struct rmpp_packet *packet)
 {
 	const struct rmpp_rx *engine = &rx->engine;
+	u64 idle;
 
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (packet->seg != 1 || engine->state != RMPP_RX_REASSEMBLING || engine->expected < 2)
 		return FIRST_IS_COPY;
-	/* Unasked, and no more has come: its sender has begun again, and uses the TID again. */
-	if (!rx->req)
-		return engine->highest > 1 ||
-		       (!rmpp_is_whole(packet) && !first_differs(rx, rwc)) ?
-		       FIRST_IS_COPY : FIRST_BEGINS_ANOTHER;
 	if (rx->solicited && rx->req->answer_silent)
 		return FIRST_BEGINS_ANOTHER;
 	if (!rmpp_is_whole(packet) && !first_differs(rx, rwc))
 		return FIRST_IS_COPY;
+	idle = ktime_get_ns() - engine->progress_at;
+	if (!rx->req)
+		return idle >= (engine->highest > 1 ? BEGUN_GIVEN_UP : LONE_GIVEN_UP) ?
+		       FIRST_BEGINS_ANOTHER : FIRST_IS_STRAY;
 	if (engine->highest > 1)
 		return FIRST_IS_STRAY;
-	if (rmpp_is_whole(packet) ||
-	    ktime_get_ns() - engine->progress_at >= REPEAT_MIN_MS * NSEC_PER_MSEC)
+	if (rmpp_is_whole(packet) || idle >= REPEAT_MIN_MS * NSEC_PER_MSEC)
 		return FIRST_BEGINS_ANOTHER;
 	return FIRST_IS_AMBIGUOUS;
 }

@@ -3,6 +3,7 @@
  * Who has to go when a file has as many messages under way as it may have: peers may be as
  * many as they like, with few messages each, and those who use their places must keep them.
  */
+#include <sched.h>
 #include "hwsim_peers.h"
 
 #define PLACES		64
@@ -110,6 +111,104 @@ TEST_F_TIMEOUT(peers, who_has_many_messages_goes_first, 60)
 		EXPECT_TRUE(has_one(self, 1000 + i, 2));
 	}
 	rmpp_param_set(transfers, 1024);
+}
+
+/* Peers that have a share each, and do no more than they must to keep it. */
+TEST_F_TIMEOUT(peers, who_only_keeps_places_gives_way, 60)
+{
+	unsigned int i, seg;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	for (seg = 1; seg <= 3; seg++) {
+		for (i = 0; i < PLACES; i++) {
+			ASSERT_EQ(0, inject_data(self, i / 2, METHOD_TABLE, 1000 + i, seg, SEGS));
+			ASSERT_LE(0, see(self, SOON));
+		}
+		sleep_ms(seg == 2 ? 5000 : 0);
+	}
+	sleep_ms(1500);
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
+	EXPECT_EQ(RMPP_ACK, answer(self, 1));
+	for (seg = 2; seg <= 3; seg++)
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, seg, 3));
+	EXPECT_TRUE(has_one(self, 1, 3));
+	rmpp_param_set(transfers, 1024);
+}
+
+/* Who has lost his second segment is not the one to go while others are dead. */
+TEST_F_TIMEOUT(peers, dead_messages_give_way_before_first_segments, 60)
+{
+	unsigned int i, seg;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	ASSERT_EQ(0, fill(self, PLACES - 2, 2, 3));
+	sleep_ms(7000);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, 1, 3));
+		ASSERT_LE(0, see_packet(self, i, RMPP_ACK, 1));
+	}
+	sleep_ms(1200);
+	for (i = 2; i < 4; i++) {
+		ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, 1, 3));
+		EXPECT_EQ(RMPP_ACK, answer(self, i));
+	}
+	for (i = 0; i < 2; i++) {
+		for (seg = 2; seg <= 3; seg++)
+			ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, seg, 3));
+		EXPECT_TRUE(has_one(self, i, 3));
+	}
+	rmpp_param_set(transfers, 1024);
+}
+
+/* Their ACKs wait in the send queue, so they stay; but others are idle. */
+TEST_F_TIMEOUT(peers, copies_of_the_oldest_do_not_keep_the_others, 60)
+{
+	struct sched_param first = { .sched_priority = 50 }, usual = { 0 };
+	unsigned int i;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	ASSERT_EQ(0, fill(self, PLACES, 1, 3));
+	sleep_ms(1500);
+	/* No ACK leaves before the newcomer is here. */
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &first));
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i, 1, 3));
+	EXPECT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &usual));
+	EXPECT_EQ(RMPP_ACK, answer(self, 1));
+	rmpp_param_set(transfers, 1024);
+}
+
+static int send_part(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t from, uint32_t to,
+		     uint32_t segs)
+{
+	uint32_t seg;
+
+	for (seg = from; seg <= to; seg++) {
+		if (inject_data(self, HONEST, METHOD_TABLE, tid, seg, segs))
+			return -EIO;
+		while (see(self, 3) >= 0)
+			if (self->pkt.type == RMPP_STOP)
+				return -ECONNABORTED;
+	}
+	return 0;
+}
+
+/* It has been idle longest itself, and needs a page: another of the same peer gives way. */
+TEST_F_TIMEOUT(peers, longest_idle_message_goes_on, 60)
+{
+	long old = rmpp_param_set("rmpp_peer_bytes", 64 << 10);
+
+	ASSERT_LT(0, old);
+	/* 18 segments of 216 bytes fill a page but for 208 bytes. */
+	ASSERT_EQ(0, send_part(self, 1, 1, 18, 60));
+	ASSERT_EQ(0, send_part(self, 2, 1, 280, 400));
+	sleep_ms(1900);
+	/* There may be a STOP of the other. */
+	send_part(self, 1, 19, 60, 60);
+	EXPECT_EQ(0, send_part(self, 1, 20, 60, 60));
+	EXPECT_TRUE(has_one(self, 1, 60));
+	rmpp_param_set("rmpp_peer_bytes", old);
 }
 
 TEST_HARNESS_MAIN

@@ -218,14 +218,20 @@ TEST_F_TIMEOUT(peers, transaction_ID_again_behind_an_abort_and_others, 60)
 	EXPECT_LE(0, other_is_delivered(_metadata, self, 20000));
 }
 
+/* A segment with the bytes of another message. That is sent, too: it is a neighbour's. */
+static int send_of_other(FIXTURE_DATA(peers) *self, uint32_t seg, uint32_t segs)
+{
+	int ret = inject_data(self, 0, METHOD_TABLE, TID + 1, seg, segs);
+
+	frame_mad(&self->frame)->tid = htobe64(TID);
+	return ret ?: raw_write(self->wire, &self->frame);
+}
+
 /* Its sender has begun again, and with that it got no further than the first segment. */
 static void first_of_another(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			     uint32_t segs)
 {
-	/* The bytes of a neighbour, of TID + 1. */
-	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, TID + 1, 1, 3));
-	frame_mad(&self->frame)->tid = htobe64(TID);
-	ASSERT_EQ(0, raw_write(self->wire, &self->frame));
+	ASSERT_EQ(0, send_of_other(self, 1, 3));
 	EXPECT_LE(0, see_packet(self, TID, RMPP_ACK, 1));
 	sleep_ms(AGAIN_MS);
 	send_all(_metadata, self, segs);
@@ -241,6 +247,103 @@ TEST_F_TIMEOUT(peers, first_segment_of_another_message, 60)
 TEST_F_TIMEOUT(peers, single_segment_of_another_message, 60)
 {
 	first_of_another(_metadata, self, 1);
+}
+
+/* A copy of what the sender has given up overtakes the second segment. */
+static void late_copy(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+		      uint32_t segs)
+{
+	uint32_t seg;
+
+	ASSERT_EQ(0, send_data(self, 1, 3));
+	EXPECT_LE(0, see_packet(self, TID, RMPP_ACK, 1));
+	ASSERT_EQ(0, send_of_other(self, 1, segs));
+	see(self, WHILE);
+	for (seg = 2; seg <= 3; seg++)
+		ASSERT_EQ(0, send_data(self, seg, 3));
+	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON) > 0 &&
+	       rmpp_tid(&self->got) != TID)
+		;
+	EXPECT_EQ(TID, rmpp_tid(&self->got));
+	EXPECT_TRUE(rmpp_msg_has(&self->got, 3 * SEG, TID));
+}
+
+TEST_F_TIMEOUT(peers, late_copy_of_another_first_segment, 60)
+{
+	late_copy(_metadata, self, 3);
+}
+
+TEST_F_TIMEOUT(peers, late_copy_of_another_single_segment, 60)
+{
+	late_copy(_metadata, self, 1);
+}
+
+/* As much as that, and it goes on only if the other has been given up for sure. */
+TEST_F_TIMEOUT(peers, another_message_behind_two_segments, 60)
+{
+	uint32_t seg;
+	bool acked;
+	int i;
+
+	for (seg = 1; seg <= 2; seg++) {
+		ASSERT_EQ(0, send_of_other(self, seg, 4));
+		EXPECT_LE(0, see_packet(self, TID, RMPP_ACK, seg));
+	}
+	/* As its sender repeats it: the third time after more than 6 s. */
+	for (i = 0; i < 3; i++) {
+		acked = false;
+		sleep_ms(2100);
+		ASSERT_EQ(0, send_data(self, 1, 4));
+		while (see(self, WHILE) >= 0)
+			acked |= self->pkt.seg == 1;
+		EXPECT_EQ(i == 2, acked);
+	}
+	for (seg = 2; seg <= 4; seg++)
+		ASSERT_EQ(0, send_data(self, seg, 4));
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_TRUE(rmpp_msg_has(&self->got, 4 * SEG, TID));
+}
+
+/* It differs in nothing but what it asks for. */
+TEST_F_TIMEOUT(peers, another_message_with_the_same_data, 60)
+{
+	uint32_t seg;
+
+	ASSERT_EQ(0, send_data(self, 1, 2));
+	EXPECT_LE(0, see_packet(self, TID, RMPP_ACK, 1));
+	sleep_ms(AGAIN_MS);
+	for (seg = 1; seg <= 3; seg++) {
+		const struct rmpp_pkt pkt = rmpp_data_pkt(seg, 3, 3 * RMPP_PAYLOAD);
+
+		rmpp_put(self->frame.mad, &pkt);
+		rmpp_fill(self->frame.mad + 40, (seg - 1) * SEG, SEG, TID);
+		frame_mad(&self->frame)->attr_mod = htobe32(2);
+		ASSERT_EQ(0, raw_write(self->wire, &self->frame));
+		see(self, WHILE);
+	}
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(htobe32(2), rmpp_mad(&self->got)->attr_mod);
+	EXPECT_TRUE(rmpp_msg_has(&self->got, 3 * SEG, TID));
+}
+
+/* Without a limit, one peer may have many that are remembered, too. */
+TEST_F_TIMEOUT(peers, very_many_are_remembered, 60)
+{
+	long old = rmpp_param_set("rmpp_file_memos", UINT32_MAX);
+	unsigned int i;
+
+	ASSERT_LT(0, old);
+	for (i = 0; i < OTHERS; i++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1000 + i, 1, 1));
+		EXPECT_LE(0, see(self, SOON));
+	}
+	EXPECT_EQ(OTHERS, delivered(self, WHILE));
+	for (i = 0; i < 70; i++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1000 + i, 1, 1));
+		EXPECT_LE(0, see(self, SOON));
+	}
+	EXPECT_EQ(0, delivered(self, WHILE));
+	rmpp_param_set("rmpp_file_memos", old);
 }
 
 TEST_F_TIMEOUT(peers, transaction_ID_again_and_again, 120)
