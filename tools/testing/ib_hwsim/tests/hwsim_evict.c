@@ -141,7 +141,8 @@ TEST_F_TIMEOUT(peers, dead_messages_give_way_before_first_segments, 60)
 	unsigned int i, seg;
 
 	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
-	ASSERT_EQ(0, fill(self, PLACES - 2, 2, 3));
+	/* More than one in a second. */
+	ASSERT_EQ(0, fill(self, PLACES - 2, 10, 11));
 	sleep_ms(7000);
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, 1, 3));
