@@ -155,6 +155,9 @@ static int enter_slot(struct umad_file *file, struct umad_agent *agent, enum uma
 
 	*why = UMAD_REFUSED_GONE;
 	do {
+		/* Many that go on behind the end do not queue up before it. */
+		if (READ_ONCE(file->shutdown))
+			return -EPIPE;
 		mutex_lock(&file->user->register_lock);
 		if (!umad_active_ref_tryget(&file->port->active_ref)) {
 			mutex_unlock(&file->user->register_lock);

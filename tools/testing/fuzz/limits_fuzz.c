@@ -368,8 +368,8 @@ static void store_whole(struct world *w, struct umad_xfer_rx *rx)
 	};
 
 	MUST(rmpp_rx_receive(&rx->engine, &packet, w->now) == RMPP_RX_STORE);
-	if (grow(w, rx, 4096))
-		rmpp_rx_stored(&rx->engine, &packet, w->now);
+	umad_rmpp_charge(rx, 4096);
+	rmpp_rx_stored(&rx->engine, &packet, w->now);
 	leaves(rx);
 }
 
@@ -403,10 +403,8 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	w->evicted = NULL;
 	may = umad_rmpp_may_begin(rx, whole, w->now, &victim);
 	MUST(victim == w->evicted);
-	/* With memory for it, one segment is never too many. */
-	MUST(may || !whole || victim || rx->peer->bytes > peer_bytes ||
-	     agent->file->rmpp->reassembly_bytes > file_bytes ||
-	     (u64)atomic64_read(&w->port.rmpp_reassembly_bytes) > port_bytes);
+	/* One segment is never too many. */
+	MUST(may || !whole);
 	if (!may) {
 		umad_rmpp_peer_put(agent->file, rx->peer);
 		rx->peer = NULL;
@@ -422,7 +420,7 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	}
 	MUST(rx->solicited || rx->peer->transfers <= peer_transfers);
 	MUST(agent->file->rmpp->reassembling <= file_transfers);
-	MUST((u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
+	MUST(victim || (u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
 	     has_share(agent->file, port_transfers,
 		       atomic_read(&agent->file->user->reassembling),
 		       agent->file->rmpp->reassembling));

@@ -62,12 +62,16 @@ MODULE_PARM_DESC(rmpp_peer_transfers,
  * got lost is repeated after 2 s (in-tree) or up to 5.2 s (OPA's fabric manager).
  */
 #define IDLE_EVICT_BEGUN	(6ULL * NSEC_PER_SEC)
+/* A first segment that in-tree would have repeated. */
+#define IDLE_EVICT_LONE		(5ULL * NSEC_PER_SEC / 2)
 /* One that is so old and has fewer segments than seconds is not kept by a segment now and then. */
 #define SLOW_AGE	IDLE_EVICT_BEGUN
 /* Peers, and messages, that are looked at for such a one. */
 #define EVICT_PEERS	8
 /* Of those with an ACK in the send queue, which stay, so many count as one. */
 #define EVICT_POSTED	8
+/* Slow ones may stand behind others that have had more segments. */
+#define EVICT_SLOW	128
 /* What one peer may have, of all that a file may, before its messages go before others'. */
 #define MANY(limit)	((limit) / 32)
 
@@ -145,12 +149,9 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 	unsigned int reassembling = atomic_read(&file->port->rmpp_reassembling);
 	unsigned int limit = READ_ONCE(rmpp_port_transfers);
 
-	/*
-	 * It is complete before another can begin: first segments alone do not keep it out,
-	 * nor does what others were asked for and hold keep out what was asked for, too.
-	 */
+	/* It is complete before another can begin: what others hold does not keep it out. */
 	if (whole)
-		return rx->solicited ? LACK_NOTHING : lack_of_bytes(rx);
+		return LACK_NOTHING;
 	if (!rx->solicited &&
 	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
 		return LACK_PEER;
@@ -194,11 +195,25 @@ static bool is_slow(const struct umad_xfer_rx *rx, u64 now)
 {
 	u64 age = now - min(now, rx->engine.began_at);
 
-	return age >= SLOW_AGE && age > (rx->engine.expected - 1) * (u64)NSEC_PER_SEC;
+	return age >= SLOW_AGE && age > rx->engine.highest * (u64)NSEC_PER_SEC;
+}
+
+static bool evict_slow(struct umad_rmpp *rmpp, u64 now, struct umad_xfer_rx **victim)
+{
+	unsigned int looked_at = 0;
+	struct umad_xfer_rx *idle;
+
+	list_for_each_entry(idle, &rmpp->begun, file_node) {
+		if (looked_at++ == EVICT_SLOW)
+			break;
+		if (is_slow(idle, now) && evict_idle(idle, now, IDLE_EVICT, victim))
+			return true;
+	}
+	return false;
 }
 
 /* Whoever's. */
-static bool evict_oldest(struct list_head *by_progress, u64 now, u64 for_ns, bool slow,
+static bool evict_oldest(struct list_head *by_progress, u64 now, u64 for_ns,
 			 struct umad_xfer_rx **victim)
 {
 	unsigned int looked_at = 0;
@@ -208,7 +223,7 @@ static bool evict_oldest(struct list_head *by_progress, u64 now, u64 for_ns, boo
 		if (looked_at >= EVICT_PEERS * EVICT_POSTED)
 			break;
 		looked_at += idle->acks_posted ? 1 : EVICT_POSTED;
-		if ((!slow || is_slow(idle, now)) && evict_idle(idle, now, for_ns, victim))
+		if (evict_idle(idle, now, for_ns, victim))
 			return true;
 	}
 	return false;
@@ -216,8 +231,8 @@ static bool evict_oldest(struct list_head *by_progress, u64 now, u64 for_ns, boo
 
 /*
  * Not who comes last has to go, but who takes most and does nothing with it; then what its
- * sender has most likely given up, or only holds a place with; and what has only begun, as
- * peers may be as many as they like, with a message each.
+ * sender has most likely given up, or only holds a place with; and what has only just begun,
+ * as peers may be as many as they like, with a message each.
  */
 static bool evict_for_place(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64 now,
 			    struct umad_xfer_rx **victim)
@@ -234,9 +249,10 @@ static bool evict_for_place(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64
 		if (evict_from(peer, rx, now, victim))
 			return true;
 	}
-	return evict_oldest(&rmpp->begun, now, IDLE_EVICT_BEGUN, false, victim) ||
-	       evict_oldest(&rmpp->begun, now, IDLE_EVICT, true, victim) ||
-	       evict_oldest(&rmpp->lone, now, IDLE_EVICT, false, victim);
+	return evict_oldest(&rmpp->begun, now, IDLE_EVICT_BEGUN, victim) ||
+	       evict_oldest(&rmpp->lone, now, IDLE_EVICT_LONE, victim) ||
+	       evict_slow(rmpp, now, victim) ||
+	       evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim);
 }
 
 static bool evict_for_bytes(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64 now,
@@ -307,8 +323,12 @@ bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
 	lack = lack_to_begin(rx, whole);
 	if (lack == LACK_NOTHING)
 		return true;
-	return transfer_evict(lack, rx, now, victim) &&
-	       lack_to_begin(rx, whole) == LACK_NOTHING;
+	if (!transfer_evict(lack, rx, now, victim))
+		return false;
+	/* It has the place of one of its file, which may have more than its share of the port. */
+	if (lack == LACK_TRANSFERS)
+		return lack_of_bytes(rx) == LACK_NOTHING;
+	return lack_to_begin(rx, whole) == LACK_NOTHING;
 }
 
 /**

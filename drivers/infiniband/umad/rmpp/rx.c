@@ -425,6 +425,18 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_timer);
 
 /**
+ * rmpp_rx_hush() - repeat no acknowledgment until a segment comes
+ * @rx: the receiver
+ *
+ * Context: any.
+ */
+void rmpp_rx_hush(struct rmpp_rx *rx)
+{
+	rx->ack_repeat_at = U64_MAX;
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_hush);
+
+/**
  * rmpp_rx_deadline() - when to call rmpp_rx_timer()
  * @rx: the receiver
  *

@@ -156,8 +156,8 @@ static enum rmpp_rx_verdict segment_accept(struct umad_xfer_rx *rx, struct rx_se
 	if (!rx->listed)
 		return RMPP_RX_DROP;
 	umad_rmpp_charge(rx, seg->grown);
-	/* A whole response has begun whatever others hold (limits.c). */
-	if (!seg->err && seg->grown && !(rx->solicited && rmpp_is_whole(seg->packet)) &&
+	/* A whole message has begun whatever others hold (limits.c). */
+	if (!seg->err && seg->grown && !rmpp_is_whole(seg->packet) &&
 	    !umad_rmpp_may_grow(rx, seg->now, &seg->victim))
 		seg->err = -ENOSPC;
 	/* Its sender repeats it. */
@@ -343,10 +343,11 @@ enum first_again {
 
 /*
  * Unasked, another with this TID may be a late copy of what its sender has given up, or its
- * sender has given this one up: that shows when nothing more has come of it for so long. Until
- * then the other is as good as lost, and comes again.
+ * sender has given this one up: that shows when nothing more has come of it for so long, as
+ * in-tree repeats what is lost after 2 s. Until then the other is as good as lost, and comes
+ * again; but its sender must not take an ACK of the first for one of its own.
  */
-#define LONE_GIVEN_UP	NSEC_PER_SEC
+#define LONE_GIVEN_UP	(5ULL * NSEC_PER_SEC / 2)
 #define BEGUN_GIVEN_UP	(6ULL * NSEC_PER_SEC)
 
 /*
@@ -516,6 +517,8 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 	 * It is of the other, whose first segment has been lost; or no memory: as good as
 	 * lost, its sender repeats it.
 	 */
+	if (again == FIRST_IS_STRAY && !rx->req)
+		rmpp_rx_hush(&rx->engine);
 	if ((rx && packet->seg != 1) || again == FIRST_IS_STRAY ||
 	    (!rx && umad_rmpp_memo_find(file, key, ktime_get_ns()))) {
 		spin_unlock(&file->lock);

@@ -141,8 +141,15 @@ TEST_F_TIMEOUT(peers, dead_messages_give_way_before_first_segments, 60)
 	unsigned int i, seg;
 
 	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
-	/* More than one in a second. */
-	ASSERT_EQ(0, fill(self, PLACES - 2, 10, 11));
+	ASSERT_EQ(0, fill(self, PLACES - 2, 1, 11));
+	/* With more than one in a second. */
+	for (i = 0; i < PLACES - 2; i++) {
+		for (seg = 2; seg <= 10; seg++)
+			ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i, seg, 11));
+		while (see(self, 0) >= 0)
+			;
+	}
+	answer(self, 0);
 	sleep_ms(7000);
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, 1, 3));
@@ -159,6 +166,92 @@ TEST_F_TIMEOUT(peers, dead_messages_give_way_before_first_segments, 60)
 		EXPECT_TRUE(has_one(self, i, 3));
 	}
 	rmpp_param_set(transfers, 1024);
+}
+
+/* Nor who sends slowly, while first segments are dead. */
+TEST_F_TIMEOUT(peers, slow_sender_stays_among_dead_first_segments, 60)
+{
+	uint32_t seg;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	for (seg = 1; seg <= 7; seg++) {
+		if (seg == 3)
+			ASSERT_EQ(0, fill(self, PLACES - 1, 1, 3));
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, seg, 7));
+		if (seg == 7)
+			break;
+		sleep_ms(seg == 6 ? 1050 : 1200);
+		while (see(self, 0) >= 0)
+			;
+		if (seg < 6)
+			continue;
+		ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE, 2, 1, 3));
+		EXPECT_EQ(RMPP_ACK, answer(self, 2));
+	}
+	EXPECT_TRUE(has_one(self, 1, 7));
+	rmpp_param_set(transfers, 1024);
+}
+
+/* A few with many segments stand before those that have few. */
+TEST_F_TIMEOUT(peers, slow_ones_behind_others_give_way, 60)
+{
+	unsigned int i, seg;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	ASSERT_EQ(0, fill(self, PLACES, 1, 100));
+	for (i = 0; i < PLACES; i++)
+		for (seg = 2; seg <= (i < 16 ? 14 : 2); seg++) {
+			ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i, seg, 100));
+			while (see(self, 1) >= 0)
+				;
+		}
+	sleep_ms(5000);
+	/* Again, so that none is idle for 6 s. */
+	for (i = 0; i < PLACES; i++) {
+		ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i, i < 16 ? 15 : 3, 100));
+		while (see(self, 1) >= 0)
+			;
+	}
+	sleep_ms(1500);
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
+	EXPECT_EQ(RMPP_ACK, answer(self, 1));
+	rmpp_param_set(transfers, 1024);
+}
+
+/* What is whole takes nothing of what others hold. */
+TEST_F_TIMEOUT(peers, whole_message_needs_no_bytes_of_others, 60)
+{
+	long old = rmpp_param_set("rmpp_file_bytes", 1);
+
+	ASSERT_LT(0, old);
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 1));
+	EXPECT_EQ(RMPP_ACK, answer(self, 1));
+	EXPECT_TRUE(has_one(self, 1, 1));
+	rmpp_param_set("rmpp_file_bytes", old);
+}
+
+/* A file with more than its share of a port that is full: one goes, and one comes. */
+TEST_F_TIMEOUT(peers, place_of_the_evicted_is_the_newcomers, 60)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
+	};
+	long old = rmpp_param_set("rmpp_port_transfers", PLACES);
+	uint32_t seg;
+	int other = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+
+	ASSERT_LT(0, old);
+	ASSERT_LE(0, rmpp_register(other, &agent));
+	ASSERT_EQ(0, fill(self, PLACES, 2, 3));
+	for (seg = 1; seg <= 2; seg++) {
+		ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE + 1, 2, seg, 3));
+		EXPECT_EQ(RMPP_ACK, answer(self, 2));
+	}
+	sleep_ms(7000);
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
+	EXPECT_EQ(RMPP_ACK, answer(self, 1));
+	close(other);
+	rmpp_param_set("rmpp_port_transfers", old);
 }
 
 /* Their ACKs wait in the send queue, so they stay; but others are idle. */

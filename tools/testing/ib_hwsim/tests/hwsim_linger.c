@@ -251,14 +251,15 @@ TEST_F_TIMEOUT(peers, single_segment_of_another_message, 60)
 
 /* A copy of what the sender has given up overtakes the second segment. */
 static void late_copy(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
-		      uint32_t segs)
+		      uint32_t segs, int later_ms)
 {
 	uint32_t seg;
 
 	ASSERT_EQ(0, send_data(self, 1, 3));
 	EXPECT_LE(0, see_packet(self, TID, RMPP_ACK, 1));
+	sleep_ms(later_ms);
 	ASSERT_EQ(0, send_of_other(self, 1, segs));
-	see(self, WHILE);
+	sleep_ms(later_ms);
 	for (seg = 2; seg <= 3; seg++)
 		ASSERT_EQ(0, send_data(self, seg, 3));
 	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON) > 0 &&
@@ -270,12 +271,40 @@ static void late_copy(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *se
 
 TEST_F_TIMEOUT(peers, late_copy_of_another_first_segment, 60)
 {
-	late_copy(_metadata, self, 3);
+	late_copy(_metadata, self, 3, 50);
 }
 
 TEST_F_TIMEOUT(peers, late_copy_of_another_single_segment, 60)
 {
-	late_copy(_metadata, self, 1);
+	late_copy(_metadata, self, 1, 50);
+}
+
+/* As its second segment has got lost, and is repeated after 2 s. */
+TEST_F_TIMEOUT(peers, late_copy_before_a_repeated_segment, 60)
+{
+	late_copy(_metadata, self, 3, 1050);
+}
+
+/* Another with the same transaction ID, soon: no ACK of the first may be taken for its own. */
+TEST_F_TIMEOUT(peers, another_message_soon, 60)
+{
+	unsigned int acks = 0;
+	uint64_t end;
+
+	ASSERT_EQ(0, send_of_other(self, 1, 3));
+	EXPECT_LE(0, see_packet(self, TID, RMPP_ACK, 1));
+	sleep_ms(50);
+	ASSERT_EQ(0, send_data(self, 1, 1));
+	for (end = now_ms() + 2000; now_ms() < end; )
+		if (see(self, 100) >= 0)
+			acks += be64toh(frame_mad(&self->seen)->tid) == TID;
+	EXPECT_EQ(0, acks);
+	EXPECT_EQ(0, delivered(self, 0));
+	ASSERT_EQ(0, send_data(self, 1, 1));
+	sleep_ms(2000);
+	ASSERT_EQ(0, send_data(self, 1, 1));
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_TRUE(rmpp_msg_has(&self->got, SEG, TID));
 }
 
 /* As much as that, and it goes on only if the other has been given up for sure. */
