@@ -45,6 +45,18 @@ static bool has_one(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t segs)
 	       rmpp_tid(&self->got) == tid && rmpp_msg_has(&self->got, segs * SEG, tid);
 }
 
+/* A newcomer has a place, and gets its message through. */
+static void newcomer_is_served(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self)
+{
+	uint32_t seg;
+
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
+	EXPECT_EQ(RMPP_ACK, answer(self, 1));
+	for (seg = 2; seg <= 3; seg++)
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, seg, 3));
+	EXPECT_TRUE(has_one(self, 1, 3));
+}
+
 /* Messages that stand behind their second segment; while others' go on. */
 TEST_F_TIMEOUT(peers, half_messages_of_many_give_way_to_others, 60)
 {
@@ -58,11 +70,7 @@ TEST_F_TIMEOUT(peers, half_messages_of_many_give_way_to_others, 60)
 		ASSERT_NE(RMPP_STOP, answer(self, 0));
 		sleep_ms(100);
 	}
-	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
-	EXPECT_EQ(RMPP_ACK, answer(self, 1));
-	for (i = 2; i <= 3; i++)
-		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, i, 3));
-	EXPECT_TRUE(has_one(self, 1, 3));
+	newcomer_is_served(_metadata, self);
 	rmpp_param_set(transfers, 1024);
 }
 
@@ -127,11 +135,7 @@ TEST_F_TIMEOUT(peers, who_only_keeps_places_gives_way, 60)
 		sleep_ms(seg == 2 ? 5000 : 0);
 	}
 	sleep_ms(1500);
-	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
-	EXPECT_EQ(RMPP_ACK, answer(self, 1));
-	for (seg = 2; seg <= 3; seg++)
-		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, seg, 3));
-	EXPECT_TRUE(has_one(self, 1, 3));
+	newcomer_is_served(_metadata, self);
 	rmpp_param_set(transfers, 1024);
 }
 
