@@ -4,7 +4,6 @@
 #define UMAD_CDEV_H
 
 #include <linux/fs.h>
-#include <linux/uio.h>
 
 struct umad_file;
 struct umad_port;

@@ -57,15 +57,8 @@ MODULE_PARM_DESC(rmpp_peer_transfers,
 
 /* A message is not evicted before it has been idle for so long. */
 #define IDLE_EVICT	NSEC_PER_SEC
-/*
- * Nor one that has gone on behind its first segment, unless its sender has very many: what has
- * got lost is repeated after 2 s (in-tree) or up to 5.2 s (OPA's fabric manager).
- */
-#define IDLE_EVICT_BEGUN	(6ULL * NSEC_PER_SEC)
-/* A first segment that in-tree would have repeated. */
-#define IDLE_EVICT_LONE		(5ULL * NSEC_PER_SEC / 2)
 /* One that is so old and has fewer segments than seconds is not kept by a segment now and then. */
-#define SLOW_AGE	IDLE_EVICT_BEGUN
+#define SLOW_AGE	RMPP_RX_BEGUN_GIVEN_UP
 /* Peers, and messages, that are looked at for such a one. */
 #define EVICT_PEERS	8
 /* Of those with an ACK in the send queue, which stay, so many count as one. */
@@ -249,8 +242,8 @@ static bool evict_for_place(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64
 		if (evict_from(peer, rx, now, victim))
 			return true;
 	}
-	return evict_oldest(&rmpp->begun, now, IDLE_EVICT_BEGUN, victim) ||
-	       evict_oldest(&rmpp->lone, now, IDLE_EVICT_LONE, victim) ||
+	return evict_oldest(&rmpp->begun, now, RMPP_RX_BEGUN_GIVEN_UP, victim) ||
+	       evict_oldest(&rmpp->lone, now, RMPP_RX_LONE_GIVEN_UP, victim) ||
 	       evict_slow(rmpp, now, victim) ||
 	       evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim);
 }

@@ -23,6 +23,14 @@
 #define RMPP_RX_IN_ORDER_RUN		256
 #define RMPP_RX_WINDOW_SMALL		16
 
+/*
+ * Without a segment for so long, in ns, a sender has most likely given its message up: in-tree
+ * repeats what is lost after 2 s, OPA's fabric manager after up to 5.2 s. Of one of which nothing
+ * but segment 1 has come the first is enough.
+ */
+#define RMPP_RX_LONE_GIVEN_UP	(5ULL * NSEC_PER_SEC / 2)
+#define RMPP_RX_BEGUN_GIVEN_UP	(6ULL * NSEC_PER_SEC)
+
 /**
  * enum rmpp_rx_state - where a receiver stands
  * @RMPP_RX_REASSEMBLING: segments are missing

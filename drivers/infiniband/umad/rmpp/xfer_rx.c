@@ -342,15 +342,6 @@ enum first_again {
 };
 
 /*
- * Unasked, another with this TID may be a late copy of what its sender has given up, or its
- * sender has given this one up: that shows when nothing more has come of it for so long, as
- * in-tree repeats what is lost after 2 s. Until then the other is as good as lost, and comes
- * again; but its sender must not take an ACK of the first for one of its own.
- */
-#define LONE_GIVEN_UP	(5ULL * NSEC_PER_SEC / 2)
-#define BEGUN_GIVEN_UP	(6ULL * NSEC_PER_SEC)
-
-/*
  * Another response to this TID: of two attempts, or the true one after a late copy of what
  * the same node has answered to an earlier request. The segments that follow may be of
  * either, and all ACKs are for both. If more than one segment has come, the first response
@@ -372,8 +363,10 @@ static enum first_again first_again(const struct umad_xfer_rx *rx,
 	if (!rmpp_is_whole(packet) && !first_differs(rx, rwc))
 		return FIRST_IS_COPY;
 	idle = ktime_get_ns() - engine->progress_at;
+	/* Unasked, it may be a late copy, or the first has been given up: time shows which. */
 	if (!rx->req)
-		return idle >= (engine->highest > 1 ? BEGUN_GIVEN_UP : LONE_GIVEN_UP) ?
+		return idle >= (engine->highest > 1 ? RMPP_RX_BEGUN_GIVEN_UP :
+						      RMPP_RX_LONE_GIVEN_UP) ?
 		       FIRST_BEGINS_ANOTHER : FIRST_IS_STRAY;
 	if (engine->highest > 1)
 		return FIRST_IS_STRAY;
@@ -513,12 +506,13 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 		end_ambiguous(rx);
 		return;
 	}
+	/* Its sender would take an ACK of the first for one of its own. */
+	if (again == FIRST_IS_STRAY && !rx->req)
+		rmpp_rx_hush(&rx->engine);
 	/*
 	 * It is of the other, whose first segment has been lost; or no memory: as good as
 	 * lost, its sender repeats it.
 	 */
-	if (again == FIRST_IS_STRAY && !rx->req)
-		rmpp_rx_hush(&rx->engine);
 	if ((rx && packet->seg != 1) || again == FIRST_IS_STRAY ||
 	    (!rx && umad_rmpp_memo_find(file, key, ktime_get_ns()))) {
 		spin_unlock(&file->lock);
