@@ -78,7 +78,7 @@ run_kunit()
 # All that is about ib_hwsim.
 run_hwsim()
 {
-	python3 $qemu/run.py hwsim-kunit hwsim intree-hwsim fabric-samples
+	python3 $qemu/run.py hwsim-kunit hwsim intree-hwsim fabric-sa
 }
 
 run_plans()

@@ -13,13 +13,6 @@
 #define FOREVER		(-1)
 #define NOBODY_THERE	0x78	/* last byte of a GID that no neighbour has */
 
-long env_long(const char *name, long value)
-{
-	const char *text = getenv(name);
-
-	return text ? atol(text) : value;
-}
-
 int load_open(struct load *load, int flags)
 {
 	int fd = umad_open(flags);

@@ -67,6 +67,4 @@ long loader_tell(struct loader *loader, enum loader_cmd cmd, int wait_ms);
 long loader_kill(struct loader *loader, int wait_ms);
 bool loader_gone(struct loader *loader, int wait_ms);
 
-long env_long(const char *name, long value);
-
 #endif /* PROMISE_LOAD_H */

@@ -328,6 +328,9 @@ TEST_F_TIMEOUT(beside, round_trips_hold, 300)
 		return;
 	if (!variant->messages_only) {
 		loaded = measure(_metadata, self, round_trip, requests());
+		/* Of few requests the third slowest counts. */
+		if (loaded.p99 > 2 * self->idle.p99 && requests() < ROUNDS)
+			loaded = measure(_metadata, self, round_trip, ROUNDS);
 		EXPECT_HOLDS("requests", self->idle, loaded);
 	}
 	loaded = measure(_metadata, self, long_round_trip, messages());

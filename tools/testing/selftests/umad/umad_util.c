@@ -380,6 +380,13 @@ long umad_counter(const struct test_port *port, const char *name)
 	return ret;
 }
 
+long env_long(const char *name, long value)
+{
+	const char *text = getenv(name);
+
+	return text ? atol(text) : value;
+}
+
 uint64_t now_us(void)
 {
 	struct timespec ts;

@@ -122,6 +122,7 @@ int umad_read_sysfs(const char *path, char *buf, size_t len);
 int umad_write_sysfs(const char *path, const char *text);
 
 uint64_t now_ms(void);
+long env_long(const char *name, long value);
 uint64_t now_us(void);
 void sleep_ms(unsigned int ms);
 
