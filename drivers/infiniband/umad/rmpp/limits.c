@@ -318,9 +318,13 @@ bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
 		return true;
 	if (!transfer_evict(lack, rx, now, victim))
 		return false;
-	/* It has the place of one of its file, which may have more than its share of the port. */
+	/*
+	 * It has the place of one of its file, which may have more than its share of the port;
+	 * but if the bound has been lowered, that place is gone.
+	 */
 	if (lack == LACK_TRANSFERS)
-		return lack_of_bytes(rx) == LACK_NOTHING;
+		return rx->agent->file->rmpp->reassembling < READ_ONCE(rmpp_file_transfers) &&
+		       lack_of_bytes(rx) == LACK_NOTHING;
 	return lack_to_begin(rx, whole) == LACK_NOTHING;
 }
 

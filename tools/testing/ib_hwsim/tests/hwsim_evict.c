@@ -258,6 +258,22 @@ TEST_F_TIMEOUT(peers, place_of_the_evicted_is_the_newcomers, 60)
 	rmpp_param_set("rmpp_port_transfers", old);
 }
 
+/* Each newcomer takes a dead one away, but has no place before there are fewer than the bound. */
+TEST_F_TIMEOUT(peers, bound_that_is_lowered_takes_hold, 60)
+{
+	unsigned int i;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	ASSERT_EQ(0, fill(self, PLACES, 2, 3));
+	sleep_ms(7000);
+	ASSERT_EQ(PLACES, rmpp_param_set(transfers, PLACES - 4));
+	for (i = 0; i <= 4; i++) {
+		ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, 1, 3));
+		EXPECT_EQ(i < 4 ? RMPP_STOP : RMPP_ACK, answer(self, i));
+	}
+	rmpp_param_set(transfers, 1024);
+}
+
 /* Their ACKs wait in the send queue, so they stay; but others are idle. */
 TEST_F_TIMEOUT(peers, copies_of_the_oldest_do_not_keep_the_others, 60)
 {
