@@ -13,6 +13,9 @@
 #define WAIT_MS	2000
 /* IORING_OP_WRITEV_FIXED of newer kernels. */
 #define OP_WRITEV_FIXED	61
+/* IORING_OP_READ_MULTISHOT of 6.7 and later. */
+#define OP_READ_MULTISHOT	49
+#define SHOTS	3
 
 FIXTURE(vectors) {
 	struct test_port port;
@@ -387,6 +390,47 @@ TEST_F(uring, read_is_cancelled)
 	/* The file goes on. */
 	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
 	EXPECT_EQ(MSG_LEN, msg_read(self->srv, &self->got, WAIT_MS));
+}
+
+/* One call that reads each MAD as it comes, into the next of some buffers. */
+TEST_F(uring, one_read_takes_all_that_come)
+{
+	static struct umad_msg buf[SHOTS + 1];
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&self->ring);
+	struct __kernel_timespec wait = { .tv_sec = 5 };
+	struct io_uring_cqe *cqe;
+	uint64_t mark = 0;
+	int i, id;
+
+	io_uring_prep_provide_buffers(sqe, buf, sizeof(buf[0]), ARRAY_SIZE(buf), 7, 0);
+	ASSERT_EQ(1, submit(self, sqe, 1));
+	ASSERT_EQ(0, complete(self, &mark));
+	sqe = io_uring_get_sqe(&self->ring);
+	io_uring_prep_rw(OP_READ_MULTISHOT, sqe, self->srv, NULL, 0, 0);
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	sqe->buf_group = 7;
+	ASSERT_EQ(1, submit(self, sqe, 2));
+	sleep_ms(20);
+	if (!io_uring_peek_cqe(&self->ring, &cqe) && cqe->res == -EINVAL)
+		SKIP(return, "not before 6.7");
+	for (i = 1; i <= SHOTS; i++) {
+		msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, i);
+		self->msg.hdr.timeout_ms = WAIT_MS;
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+		ASSERT_EQ(0, io_uring_wait_cqe_timeout(&self->ring, &cqe, &wait));
+		EXPECT_EQ(MSG_LEN, cqe->res);
+		EXPECT_TRUE(cqe->flags & IORING_CQE_F_MORE);
+		id = cqe->flags >> IORING_CQE_BUFFER_SHIFT;
+		ASSERT_GT(ARRAY_SIZE(buf), id);
+		EXPECT_EQ(i, msg_tid(&buf[id]));
+		io_uring_cqe_seen(&self->ring, cqe);
+	}
+	/* A ring that is left with it would keep the file for a while. */
+	sqe = io_uring_get_sqe(&self->ring);
+	io_uring_prep_cancel64(sqe, 2, 0);
+	ASSERT_EQ(1, submit(self, sqe, 3));
+	EXPECT_LE(-ECANCELED, complete(self, &mark));
+	EXPECT_LE(-ECANCELED, complete(self, &mark));
 }
 
 TEST_F(uring, close_under_a_read)
