@@ -210,7 +210,7 @@ static unsigned int check_order(struct list_head *by_progress, bool begun)
 static void check_file(struct world *w, struct umad_file *file)
 {
 	struct umad_rmpp_peer *most_transfers, *most_bytes, *peer;
-	unsigned int reassembling = 0, peers = 0, transfers = 0, first = 0, begun = 0;
+	unsigned int reassembling = 0, peers = 0, transfers = 0, first = 0, begun = 0, lone;
 	u64 bytes = 0, most = 0, unsolicited = 0;
 	u32 active = 0, granted = 0, i;
 	struct rb_node *node;
@@ -235,8 +235,9 @@ static void check_file(struct world *w, struct umad_file *file)
 		most = max(most, peer->bytes);
 		unsolicited += peer->bytes;
 	}
-	MUST(check_order(&file->rmpp->lone, false) + check_order(&file->rmpp->begun, true) ==
-	     begun);
+	lone = check_order(&file->rmpp->lone, false);
+	MUST(file->rmpp->lone_count == lone);
+	MUST(lone + check_order(&file->rmpp->begun, true) == begun);
 	MUST(file->rmpp->share.active == active);
 	MUST(file->rmpp->share.granted == granted);
 	MUST(unsolicited <= bytes);

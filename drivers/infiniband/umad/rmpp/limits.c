@@ -35,15 +35,15 @@ module_param(rmpp_port_bytes, ulong, 0644);
 MODULE_PARM_DESC(rmpp_port_bytes,
 		 "Bytes of RMPP messages being reassembled for one port (default: 1 GiB)");
 
-static unsigned int rmpp_file_transfers = 1024;
+static unsigned int rmpp_file_transfers = 8192;
 module_param(rmpp_file_transfers, uint, 0644);
 MODULE_PARM_DESC(rmpp_file_transfers,
-		 "RMPP messages being reassembled for one file (default: 1024)");
+		 "RMPP messages being reassembled for one file (default: 8192)");
 
-static unsigned int rmpp_port_transfers = 4096;
+static unsigned int rmpp_port_transfers = 32768;
 module_param(rmpp_port_transfers, uint, 0644);
 MODULE_PARM_DESC(rmpp_port_transfers,
-		 "RMPP messages being reassembled for one port (default: 4096)");
+		 "RMPP messages being reassembled for one port (default: 32768)");
 
 static unsigned long rmpp_peer_bytes = 256UL << 20;
 module_param(rmpp_peer_bytes, ulong, 0644);
@@ -66,7 +66,7 @@ MODULE_PARM_DESC(rmpp_peer_transfers,
 /* Slow ones may stand behind others that have had more segments. */
 #define EVICT_SLOW	128
 /* What one peer may have, of all that a file may, before its messages go before others'. */
-#define MANY(limit)	((limit) / 32)
+#define MANY(limit)	max((limit) / 32, 1U)
 
 /*
  * No read() or write() moves more than MAX_RW_COUNT, and a message that no read()
@@ -242,9 +242,14 @@ static bool evict_for_place(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64
 		if (evict_from(peer, rx, now, victim))
 			return true;
 	}
-	return evict_oldest(&rmpp->begun, now, RMPP_RX_BEGUN_GIVEN_UP, victim) ||
-	       evict_oldest(&rmpp->lone, now, RMPP_RX_LONE_GIVEN_UP, victim) ||
-	       evict_slow(rmpp, now, victim) ||
+	if (evict_oldest(&rmpp->begun, now, RMPP_RX_BEGUN_GIVEN_UP, victim) ||
+	    evict_oldest(&rmpp->lone, now, RMPP_RX_LONE_GIVEN_UP, victim))
+		return true;
+	/* A flood of first segments, in which none becomes so old, is not the slow ones' fault. */
+	if (rmpp->lone_count > rmpp->reassembling / 2 &&
+	    evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim))
+		return true;
+	return evict_slow(rmpp, now, victim) ||
 	       evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim);
 }
 
@@ -279,6 +284,21 @@ static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 		break;
 	}
 	return false;
+}
+
+/*
+ * A place is free, of this file. The file may have it even if it has more than its share of
+ * the port; but if a bound has been lowered, that place is gone.
+ */
+static bool has_place_of_evicted(const struct umad_xfer_rx *rx)
+{
+	const struct umad_file *file = rx->agent->file;
+
+	if (!rx->solicited && rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
+		return false;
+	return file->rmpp->reassembling < min(READ_ONCE(rmpp_file_transfers),
+					      READ_ONCE(rmpp_port_transfers)) &&
+	       lack_of_bytes(rx) == LACK_NOTHING;
 }
 
 /**
@@ -316,16 +336,7 @@ bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
 	lack = lack_to_begin(rx, whole);
 	if (lack == LACK_NOTHING)
 		return true;
-	if (!transfer_evict(lack, rx, now, victim))
-		return false;
-	/*
-	 * It has the place of one of its file, which may have more than its share of the port;
-	 * but if the bound has been lowered, that place is gone.
-	 */
-	if (lack == LACK_TRANSFERS)
-		return rx->agent->file->rmpp->reassembling < READ_ONCE(rmpp_file_transfers) &&
-		       lack_of_bytes(rx) == LACK_NOTHING;
-	return lack_to_begin(rx, whole) == LACK_NOTHING;
+	return transfer_evict(lack, rx, now, victim) && has_place_of_evicted(rx);
 }
 
 /**

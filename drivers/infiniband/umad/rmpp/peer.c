@@ -129,6 +129,16 @@ void umad_rmpp_peer_put(struct umad_file *file, struct umad_rmpp_peer *peer)
 	kfree(peer);
 }
 
+/* Of its kind it is the one that stands still for the shortest time. */
+static void put_last(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx)
+{
+	bool is_lone = rx->engine.highest <= 1;
+
+	rmpp->lone_count += is_lone - rx->is_lone;
+	rx->is_lone = is_lone;
+	list_move_tail(&rx->file_node, is_lone ? &rmpp->lone : &rmpp->begun);
+}
+
 /**
  * umad_rmpp_peer_add() - an unsolicited message begins
  * @file: that it is for
@@ -141,7 +151,7 @@ void umad_rmpp_peer_add(struct umad_file *file, struct umad_xfer_rx *rx)
 	lockdep_assert_held(&file->lock);
 	set_transfers(file->rmpp, rx->peer, rx->peer->transfers + 1);
 	list_add_tail(&rx->peer_node, &rx->peer->idle);
-	list_add_tail(&rx->file_node, &file->rmpp->lone);
+	put_last(file->rmpp, rx);
 }
 
 /**
@@ -175,7 +185,7 @@ void umad_rmpp_peer_seen(struct umad_xfer_rx *rx)
 	if (list_empty(&rx->peer_node))
 		return;
 	list_move_tail(&rx->peer_node, &rx->peer->idle);
-	list_move_tail(&rx->file_node, rx->engine.highest > 1 ? &rmpp->begun : &rmpp->lone);
+	put_last(rmpp, rx);
 }
 
 /**
@@ -192,4 +202,6 @@ void umad_rmpp_peer_remove(struct umad_file *file, struct umad_xfer_rx *rx)
 	set_transfers(file->rmpp, rx->peer, rx->peer->transfers - 1);
 	list_del_init(&rx->peer_node);
 	list_del_init(&rx->file_node);
+	file->rmpp->lone_count -= rx->is_lone;
+	rx->is_lone = false;
 }

@@ -55,6 +55,7 @@ struct umad_rmpp_rx_entry {
  *	&umad_file.lock
  * @silent: nothing is answered any more: the sender has ended it, or it was evicted
  *	before its address was known; protected by &umad_file.lock
+ * @is_lone: in &umad_rmpp.lone; protected by &umad_file.lock
  * @from: the header of the first segment, for the process; constant
  * @to: where our answers go, constant
  * @head: headers of our answers, constant
@@ -94,6 +95,7 @@ struct umad_xfer_rx {
 	unsigned int acks_posted;
 	bool ack_due;
 	bool silent;
+	bool is_lone;
 	struct ib_user_mad_hdr from;
 	struct umad_addr to;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);

@@ -48,6 +48,7 @@ struct umad_rmpp_memos {
  * @by_transfers: the same, who has begun most unsolicited ones first
  * @by_bytes: the same, whose unsolicited ones take most memory first
  * @lone: unsolicited messages of which nothing but segment 1 has come, the oldest first
+ * @lone_count: how many those are
  * @begun: the other unsolicited ones, the one that has stood still for longest first
  * @unresolved: those of the peers whose address is waited for, in turn
  * @resolving: works of messages under way, each for an address
@@ -70,6 +71,7 @@ struct umad_rmpp {
 	struct rb_root_cached by_transfers;
 	struct rb_root_cached by_bytes;
 	struct list_head lone;
+	unsigned int lone_count;
 	struct list_head begun;
 	struct list_head unresolved;
 	unsigned int resolving;

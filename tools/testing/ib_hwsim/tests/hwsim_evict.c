@@ -7,6 +7,7 @@
 #include "hwsim_peers.h"
 
 #define PLACES		64
+#define ALL_PLACES	8192
 #define BUSY		9	/* peers with two messages that go on */
 #define SEGS		1000	/* of those */
 #define HONEST		200	/* from here on */
@@ -71,7 +72,7 @@ TEST_F_TIMEOUT(peers, half_messages_of_many_give_way_to_others, 60)
 		sleep_ms(100);
 	}
 	newcomer_is_served(_metadata, self);
-	rmpp_param_set(transfers, 1024);
+	rmpp_param_set(transfers, ALL_PLACES);
 }
 
 /* Who has lost a segment repeats it after 2 s, and is not the one to go. */
@@ -94,7 +95,7 @@ TEST_F_TIMEOUT(peers, who_repeats_a_segment_stays_among_first_segments, 60)
 		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, i, 3, 3));
 		EXPECT_TRUE(has_one(self, i, 3));
 	}
-	rmpp_param_set(transfers, 1024);
+	rmpp_param_set(transfers, ALL_PLACES);
 }
 
 /* One who has very many goes before that. */
@@ -118,7 +119,7 @@ TEST_F_TIMEOUT(peers, who_has_many_messages_goes_first, 60)
 		ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i, 2, 2));
 		EXPECT_TRUE(has_one(self, 1000 + i, 2));
 	}
-	rmpp_param_set(transfers, 1024);
+	rmpp_param_set(transfers, ALL_PLACES);
 }
 
 /* Peers that have a share each, and do no more than they must to keep it. */
@@ -136,7 +137,7 @@ TEST_F_TIMEOUT(peers, who_only_keeps_places_gives_way, 60)
 	}
 	sleep_ms(1500);
 	newcomer_is_served(_metadata, self);
-	rmpp_param_set(transfers, 1024);
+	rmpp_param_set(transfers, ALL_PLACES);
 }
 
 /* Who has lost his second segment is not the one to go while others are dead. */
@@ -169,7 +170,7 @@ TEST_F_TIMEOUT(peers, dead_messages_give_way_before_first_segments, 60)
 			ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, seg, 3));
 		EXPECT_TRUE(has_one(self, i, 3));
 	}
-	rmpp_param_set(transfers, 1024);
+	rmpp_param_set(transfers, ALL_PLACES);
 }
 
 /* Nor who sends slowly, while first segments are dead. */
@@ -193,7 +194,50 @@ TEST_F_TIMEOUT(peers, slow_sender_stays_among_dead_first_segments, 60)
 		EXPECT_EQ(RMPP_ACK, answer(self, 2));
 	}
 	EXPECT_TRUE(has_one(self, 1, 7));
-	rmpp_param_set(transfers, 1024);
+	rmpp_param_set(transfers, ALL_PLACES);
+}
+
+/* Nor in a flood of first segments that leaves none of them there for long. */
+TEST_F_TIMEOUT(peers, slow_sender_stays_in_a_flood_of_first_segments, 60)
+{
+	uint32_t seg;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	for (seg = 1; seg <= 6; seg++) {
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, seg, 7));
+		if (seg == 6)
+			ASSERT_EQ(0, fill(self, PLACES - 1, 1, 3));
+		sleep_ms(1200);
+		while (see(self, 0) >= 0)
+			;
+	}
+	ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE, 2, 1, 3));
+	EXPECT_EQ(RMPP_ACK, answer(self, 2));
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 7, 7));
+	EXPECT_TRUE(has_one(self, 1, 7));
+	rmpp_param_set(transfers, ALL_PLACES);
+}
+
+/* Where a 32nd of the places is less than one, nobody with one message has many. */
+TEST_F_TIMEOUT(peers, one_message_is_not_many, 60)
+{
+	uint32_t seg;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, 31));
+	for (seg = 1; seg <= 2; seg++) {
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, seg, 3));
+		ASSERT_LE(0, see_packet(self, 1, RMPP_ACK, seg));
+		if (seg == 2)
+			break;
+		ASSERT_EQ(0, fill(self, 30, 1, 3));
+		sleep_ms(2000);
+	}
+	sleep_ms(1500);
+	ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE, 2, 1, 3));
+	EXPECT_EQ(RMPP_ACK, answer(self, 2));
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 3, 3));
+	EXPECT_TRUE(has_one(self, 1, 3));
+	rmpp_param_set(transfers, ALL_PLACES);
 }
 
 /* A few with many segments stand before those that have few. */
@@ -219,14 +263,16 @@ TEST_F_TIMEOUT(peers, slow_ones_behind_others_give_way, 60)
 	sleep_ms(1500);
 	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
 	EXPECT_EQ(RMPP_ACK, answer(self, 1));
-	rmpp_param_set(transfers, 1024);
+	rmpp_param_set(transfers, ALL_PLACES);
 }
 
 /* What is whole takes nothing of what others hold. */
 TEST_F_TIMEOUT(peers, whole_message_needs_no_bytes_of_others, 60)
 {
-	long old = rmpp_param_set("rmpp_file_bytes", 1);
+	long old;
 
+	ASSERT_EQ(0, fill(self, 1, 1, 3));
+	old = rmpp_param_set("rmpp_file_bytes", 1);
 	ASSERT_LT(0, old);
 	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 1));
 	EXPECT_EQ(RMPP_ACK, answer(self, 1));
@@ -258,20 +304,59 @@ TEST_F_TIMEOUT(peers, place_of_the_evicted_is_the_newcomers, 60)
 	rmpp_param_set("rmpp_port_transfers", old);
 }
 
-/* Each newcomer takes a dead one away, but has no place before there are fewer than the bound. */
-TEST_F_TIMEOUT(peers, bound_that_is_lowered_takes_hold, 60)
+/* The same, if it is the peer that has as many as it may. */
+TEST_F_TIMEOUT(peers, place_of_the_evicted_of_a_peer_is_the_newcomers, 60)
 {
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
+	};
+	long port = rmpp_param_set("rmpp_port_transfers", PLACES), peer;
+	int other = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	uint32_t seg;
+
+	ASSERT_LT(0, port);
+	ASSERT_LE(0, rmpp_register(other, &agent));
+	ASSERT_EQ(0, fill(self, PLACES, 2, 3));
+	for (seg = 1; seg <= 2; seg++) {
+		ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE + 1, 2, seg, 3));
+		EXPECT_EQ(RMPP_ACK, answer(self, 2));
+	}
+	peer = rmpp_param_set("rmpp_peer_transfers", 1);
+	ASSERT_LT(0, peer);
+	sleep_ms(1500);
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1, 1, 3));
+	EXPECT_EQ(RMPP_ACK, answer(self, 1));
+	close(other);
+	rmpp_param_set("rmpp_peer_transfers", peer);
+	rmpp_param_set("rmpp_port_transfers", port);
+}
+
+/* Each newcomer takes a dead one away, but has no place before there are fewer than the bound. */
+static void expect_hold(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			const char *bound)
+{
+	long old = rmpp_param_set(bound, PLACES);
 	unsigned int i;
 
-	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	ASSERT_LT(0, old);
 	ASSERT_EQ(0, fill(self, PLACES, 2, 3));
 	sleep_ms(7000);
-	ASSERT_EQ(PLACES, rmpp_param_set(transfers, PLACES - 4));
+	ASSERT_EQ(PLACES, rmpp_param_set(bound, PLACES - 4));
 	for (i = 0; i <= 4; i++) {
 		ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, 1, 3));
 		EXPECT_EQ(i < 4 ? RMPP_STOP : RMPP_ACK, answer(self, i));
 	}
-	rmpp_param_set(transfers, 1024);
+	rmpp_param_set(bound, old);
+}
+
+TEST_F_TIMEOUT(peers, bound_that_is_lowered_takes_hold, 60)
+{
+	expect_hold(_metadata, self, transfers);
+}
+
+TEST_F_TIMEOUT(peers, bound_of_the_port_that_is_lowered_takes_hold, 60)
+{
+	expect_hold(_metadata, self, "rmpp_port_transfers");
 }
 
 /* Their ACKs wait in the send queue, so they stay; but others are idle. */
@@ -290,7 +375,7 @@ TEST_F_TIMEOUT(peers, copies_of_the_oldest_do_not_keep_the_others, 60)
 	EXPECT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &usual));
 	EXPECT_EQ(RMPP_ACK, answer(self, 1));
-	rmpp_param_set(transfers, 1024);
+	rmpp_param_set(transfers, ALL_PLACES);
 }
 
 static int send_part(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t from, uint32_t to,
