@@ -250,13 +250,9 @@ static __poll_t umad_poll(struct file *filp, struct poll_table_struct *wait)
 	__poll_t mask = EPOLLOUT | EPOLLWRNORM;
 
 	poll_wait(filp, &file->rxq.wait, wait);
-	spin_lock(&file->rxq.lock);
-	if (file->rxq.shutdown)
-		mask = EPOLLERR;
-	else if (!list_empty(&file->rxq.list))
-		mask |= EPOLLIN | EPOLLRDNORM;
-	spin_unlock(&file->rxq.lock);
-	return mask;
+	if (!umad_rxq_is_ready(&file->rxq))
+		return mask;
+	return READ_ONCE(file->rxq.shutdown) ? EPOLLERR : mask | EPOLLIN | EPOLLRDNORM;
 }
 
 const struct file_operations umad_fops = {

@@ -9,6 +9,7 @@
 #include <linux/build_bug.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include "file.h"
 #include "port.h"
@@ -77,21 +78,68 @@ static const struct file_operations counters_fops = {
 	.release = port_release,
 };
 
-static int files_show(struct seq_file *s, void *unused)
+/*
+ * Some files for each read(), as open() and close() of others wait meanwhile, and nobody else
+ * has the processor. One that closes between two reads can hide the next.
+ */
+static void *files_start(struct seq_file *s, loff_t *pos)
 {
 	struct umad_port *port = s->private;
-	struct umad_file *file;
 
 	mutex_lock(&port->files_lock);
-	list_for_each_entry(file, &port->files, port_node)
-		umad_file_show(file, s);
+	return seq_list_start(&port->files, *pos);
+}
+
+static void *files_next(struct seq_file *s, void *v, loff_t *pos)
+{
+	struct umad_port *port = s->private;
+
+	return seq_list_next(v, &port->files, pos);
+}
+
+static void files_stop(struct seq_file *s, void *v)
+{
+	struct umad_port *port = s->private;
+
 	mutex_unlock(&port->files_lock);
+	cond_resched();
+}
+
+static int files_show(struct seq_file *s, void *v)
+{
+	umad_file_show(list_entry(v, struct umad_file, port_node), s);
 	return 0;
 }
 
+static const struct seq_operations files_seq = {
+	.start = files_start,
+	.next = files_next,
+	.stop = files_stop,
+	.show = files_show,
+};
+
 static int files_open(struct inode *inode, struct file *filp)
 {
-	return port_open(inode, filp, files_show);
+	struct umad_port *port = inode->i_private;
+	struct seq_file *s;
+	int ret = seq_open(filp, &files_seq);
+
+	if (ret)
+		return ret;
+	s = filp->private_data;
+	s->private = port;
+	umad_port_get(port);
+	return 0;
+}
+
+static int files_release(struct inode *inode, struct file *filp)
+{
+	struct seq_file *s = filp->private_data;
+	struct umad_port *port = s->private;
+	int ret = seq_release(inode, filp);
+
+	umad_port_put(port);
+	return ret;
 }
 
 static const struct file_operations files_fops = {
@@ -99,7 +147,7 @@ static const struct file_operations files_fops = {
 	.open = files_open,
 	.read = seq_read,
 	.llseek = seq_lseek,
-	.release = port_release,
+	.release = files_release,
 };
 
 /**

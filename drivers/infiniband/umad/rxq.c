@@ -21,6 +21,7 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 	q->charged = 0;
 	q->queued = 0;
 	q->shutdown = false;
+	q->seen_empty = false;
 	atomic_set(&q->to_wake, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
@@ -149,6 +150,8 @@ struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q)
 	if (entry) {
 		list_del(&entry->node);
 		q->queued--;
+	} else {
+		q->seen_empty = true;
 	}
 	spin_unlock(&q->lock);
 	return entry;
@@ -160,24 +163,27 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_pop);
  * @q: the queue it was popped from
  * @entry: consumed
  *
- * Another reader may have gone to sleep on the queue that looked empty, and
- * is woken: in-tree it slept on beside a MAD that it could have had.
+ * Another reader may have gone to sleep on the queue that looked empty, and all
+ * are woken: in-tree it slept on beside a MAD that it could have had. If nobody has
+ * looked, nobody is: a process may wait 200,000 times, and fail to read forever.
  * Context: process; may sleep when the queue is shut down.
  */
 void umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
-	bool alive;
+	bool alive, wake;
 
 	spin_lock(&q->lock);
 	alive = !q->shutdown;
+	wake = alive && q->seen_empty;
 	if (alive) {
 		list_add(&entry->node, &q->list);
 		q->queued++;
+		q->seen_empty = false;
 	}
 	spin_unlock(&q->lock);
-	if (alive)
-		wake_up_interruptible_poll(&q->wait, EPOLLIN | EPOLLRDNORM);
-	else
+	if (wake)
+		__wake_up(&q->wait, TASK_INTERRUPTIBLE, 0, poll_to_key(EPOLLIN | EPOLLRDNORM));
+	if (!alive)
 		umad_rxq_free(q, entry);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_put_back);
@@ -223,9 +229,10 @@ void umad_rxq_shutdown(struct umad_rxq *q)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_shutdown);
 
 /**
- * umad_rxq_is_ready() - would a reader sleep?
+ * umad_rxq_is_ready() - would a reader not sleep?
  * @q: the queue
  *
+ * For who stands in its wait queue already.
  * Context: process; does not sleep.
  * Return: true when there is an entry, or when the queue is shut down.
  */
@@ -235,6 +242,8 @@ bool umad_rxq_is_ready(struct umad_rxq *q)
 
 	spin_lock(&q->lock);
 	ready = q->shutdown || !list_empty(&q->list);
+	if (!ready)
+		q->seen_empty = true;
 	spin_unlock(&q->lock);
 	return ready;
 }

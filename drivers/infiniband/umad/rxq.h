@@ -70,6 +70,7 @@ struct umad_rx_entry {
  * @charged: bytes charged now: queued, and being copied out by a reader
  * @queued: entries in @list
  * @shutdown: no entry goes in or out any more
+ * @seen_empty: somebody has found no entry since all were woken last
  * @to_wake: entries that nobody has been woken for; atomic, as umad_rxq_wake() has no lock
  */
 struct umad_rxq {
@@ -80,6 +81,7 @@ struct umad_rxq {
 	size_t charged;
 	unsigned int queued;
 	bool shutdown;
+	bool seen_empty;
 	atomic_t to_wake;
 };
 

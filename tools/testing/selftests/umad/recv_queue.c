@@ -118,6 +118,30 @@ TEST_F(queue, epoll_level_and_edge_triggered)
 	close(ep);
 }
 
+/* Or a program that waits 200,000 times would have the processor with each of them. */
+TEST_F(queue, reads_that_fail_wake_nobody)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int ep = epoll_create1(0), i;
+
+	ASSERT_LE(0, ep);
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	ASSERT_TRUE(revents(self->peer, 2000) & POLLIN);
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->peer, &event));
+	EXPECT_EQ(1, epoll_wait(ep, &event, 1, 0));
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(-1, read(self->peer, &self->got, MSG_LEN - 1));
+		EXPECT_EQ(EINVAL, errno);
+		/* Somebody had found nothing before the MAD came. */
+		if (!i)
+			epoll_wait(ep, &event, 1, 0);
+		else
+			EXPECT_EQ(0, epoll_wait(ep, &event, 1, 0));
+	}
+	close(ep);
+	EXPECT_EQ(MSG_LEN, msg_read(self->peer, &self->got, 0));
+}
+
 TEST_F(queue, mads_are_read_in_order_of_arrival)
 {
 	int i;
