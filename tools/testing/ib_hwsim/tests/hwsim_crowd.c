@@ -280,13 +280,6 @@ FIXTURE(crowd) {
 	char text[1 << 16];
 };
 
-static unsigned int env(const char *name, unsigned int value)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoul(text, NULL, 0) : value;
-}
-
 static void make(struct __test_metadata *_metadata, FIXTURE_DATA(crowd) *self)
 {
 	char node[32];
@@ -310,10 +303,10 @@ static void far_stop(FIXTURE_DATA(crowd) *self)
 
 FIXTURE_SETUP(crowd)
 {
-	self->seed = env("UMAD_SEED", getpid());
-	self->ms = env("UMAD_CROWD_MS", 1500);
+	self->seed = env_long("UMAD_SEED", getpid());
+	self->ms = env_long("UMAD_CROWD_MS", 1500);
 	TH_LOG("seed %u", self->seed);
-	self->flow_control = rmpp_param_set("flow_control", env("UMAD_FLOW", QUEUE));
+	self->flow_control = rmpp_param_set("flow_control", env_long("UMAD_FLOW", QUEUE));
 	make(_metadata, self);
 }
 

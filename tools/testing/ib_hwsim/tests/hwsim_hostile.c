@@ -329,9 +329,7 @@ static int ms_to_frame(FIXTURE_DATA(peers) *self, uint16_t peer, int wait_ms)
 
 static int unacked(int dflt)
 {
-	const char *text = getenv("UMAD_UNACKED");
-
-	return text ? atoi(text) : dflt;
+	return env_long("UMAD_UNACKED", dflt);
 }
 
 /*

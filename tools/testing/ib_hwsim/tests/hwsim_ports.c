@@ -84,11 +84,10 @@ static unsigned int find_nodes(struct made *made, unsigned int n_ports)
 
 FIXTURE_SETUP(many)
 {
-	const char *text = getenv("UMAD_PORTS");
 	char options[32];
 	unsigned int i;
 
-	self->n_ports = text ? strtoul(text, NULL, 0) : PORTS;
+	self->n_ports = env_long("UMAD_PORTS", PORTS);
 	self->n_devices = self->n_ports / PER_DEVICE;
 	self->made = malloc(self->n_ports * sizeof(*self->made));
 	ASSERT_NE(NULL, self->made);

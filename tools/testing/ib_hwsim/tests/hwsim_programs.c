@@ -295,9 +295,7 @@ static int open_retrying(int n)
 /* UMAD_FILES says how many on a slow kernel. */
 static int files(void)
 {
-	const char *text = getenv("UMAD_FILES");
-
-	return text ? atoi(text) : 5000;
+	return env_long("UMAD_FILES", 5000);
 }
 
 static int open_many_retrying(void)

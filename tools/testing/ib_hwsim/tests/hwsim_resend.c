@@ -5,9 +5,7 @@
 /* That nobody acknowledges; UMAD_UNACKED says how many on a slow kernel. */
 static int unacked(void)
 {
-	const char *text = getenv("UMAD_UNACKED");
-
-	return text ? atoi(text) : 2000;
+	return env_long("UMAD_UNACKED", 2000);
 }
 
 #define RETRIES		0x7fffffff	/* as good as without end */

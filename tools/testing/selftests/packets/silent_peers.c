@@ -98,8 +98,7 @@ static void flood(struct __test_metadata *_metadata,
 		.seg = variant->seg, .len = variant->flags & RMPP_LAST ?
 			RMPP_PAYLOAD : 2 * RMPP_PAYLOAD,
 	};
-	const char *text = getenv("UMAD_FLOOD");
-	int i, n = text ? atoi(text) : FLOOD;
+	int i, n = env_long("UMAD_FLOOD", FLOOD);
 	struct rmpp_msg got = { 0 };
 
 	for (i = 0; i < n; i++) {

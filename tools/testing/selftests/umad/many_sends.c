@@ -21,10 +21,8 @@ FIXTURE(many) {
 
 FIXTURE_SETUP(many)
 {
-	const char *n = getenv("UMAD_SENDS");
-
 	ASSERT_EQ(0, umad_port_find(&self->port));
-	self->n = n ? atoi(n) : 30000;
+	self->n = env_long("UMAD_SENDS", 30000);
 	self->seen = calloc(self->n, 1);
 	self->fd = umad_open(O_RDWR | O_NONBLOCK);
 	ASSERT_LE(0, self->fd);

@@ -19,18 +19,11 @@ FIXTURE(wire) {
 	uint32_t back_max;
 };
 
-static uint32_t number(const char *name, uint32_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoul(text, NULL, 0) : otherwise;
-}
-
 FIXTURE_SETUP(wire)
 {
-	self->there_ms = number("UMAD_THERE_MS", LIMIT);
-	self->there_max = number("UMAD_THERE_MAX", 1 << 30);
-	self->back_max = number("UMAD_BACK_MAX", 1 << 30);
+	self->there_ms = env_long("UMAD_THERE_MS", LIMIT);
+	self->there_max = env_long("UMAD_THERE_MAX", 1 << 30);
+	self->back_max = env_long("UMAD_BACK_MAX", 1 << 30);
 	ASSERT_EQ(0, remote_open(&self->f));
 	self->f.retries = 3;
 }

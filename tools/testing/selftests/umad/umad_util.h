@@ -120,9 +120,9 @@ long umad_counter(const struct test_port *port, const char *name);
 int umad_read_file(const char *path, char *buf, size_t len);
 int umad_read_sysfs(const char *path, char *buf, size_t len);
 int umad_write_sysfs(const char *path, const char *text);
+long env_long(const char *name, long value);
 
 uint64_t now_ms(void);
-long env_long(const char *name, long value);
 uint64_t now_us(void);
 void sleep_ms(unsigned int ms);
 
