@@ -99,7 +99,8 @@ struct umad_timeout_entry {
  * @hdr: the process's header, constant
  * @timeout_entry: allocated beforehand, NULL when it was handed to the receive queue, or
  *	of what read() never returns; protected by &umad_file.lock
- * @mad: the whole MAD, kept only if it may be sent again; else set when @rearm is
+ * @mad: the whole MAD, of a directed route SMP; else set when the wait entry, which it is
+ *	copied from, is used up; set once, protected by &umad_file.lock
  * @mad_len: bytes of @mad
  * @answer_lost: its response came and could not be kept; protected by
  *	&umad_file.lock

@@ -70,6 +70,45 @@ static void rearm_failed(struct umad_request *req)
 	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, 0);
 }
 
+static size_t mad_len(const struct ib_mad_send_buf *buf)
+{
+	return buf->hdr_len + buf->data_len;
+}
+
+/* Rarely called. Once it is set it stays; another handler may set it meanwhile. */
+static noinline void keep_mad(struct umad_request *req, const struct ib_mad_send_buf *used)
+{
+	struct umad_file *file = req->file;
+	struct umad_charge charge;
+	void *mad;
+
+	if (READ_ONCE(req->mad))
+		return;
+	charge = umad_charge_begin(file->reserve->memcg);
+	mad = kmemdup(used->mad, mad_len(used), UMAD_GFP_HANDLER);
+	umad_charge_end(&charge);
+	if (!mad)
+		return;
+	spin_lock(&file->lock);
+	if (!req->mad) {
+		req->mad_len = mad_len(used);
+		swap(req->mad, mad);
+	}
+	spin_unlock(&file->lock);
+	kfree(mad);
+}
+
+/*
+ * The wait entry, which further attempts are copied from, is about to be freed, and the
+ * request may go on. What begins a response uses it up, too, but no attempt is made until
+ * that has failed.
+ */
+static void keep_for_attempts(struct umad_request *req, const struct ib_mad_send_buf *used)
+{
+	if (req->hdr.retries && READ_ONCE(req->txn.state) == UMAD_TXN_WAIT)
+		keep_mad(req, used);
+}
+
 /* ib_core has done with an attempt; @waited: it was the wait entry, or had been. */
 static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 			  bool waited)
@@ -115,6 +154,7 @@ static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 
 static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
+	keep_for_attempts(umad_post_owner(buf), buf);
 	attempt_ended(buf, status, true);
 }
 
@@ -156,6 +196,8 @@ static void attempt_failed(struct umad_request *req, struct ib_mad_send_buf *buf
 {
 	struct umad_file *file = req->file;
 
+	if (attached)
+		keep_for_attempts(req, buf);
 	spin_lock(&file->lock);
 	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
 	req->has_turn = false;
@@ -169,6 +211,28 @@ static void attempt_failed(struct umad_request *req, struct ib_mad_send_buf *buf
 	umad_request_unlock(file);
 }
 
+/* From what is kept, or else from the wait entry, which is there until that is. */
+static struct ib_mad_send_buf *build_again(struct umad_request *req)
+{
+	struct ib_mad_send_buf *buf = ERR_PTR(-ENOMEM);
+	struct umad_file *file = req->file;
+	size_t len = 0;
+	void *mad;
+
+	spin_lock(&file->lock);
+	mad = req->mad;
+	if (mad) {
+		len = req->mad_len;
+	} else if (req->waiting) {
+		mad = req->waiting->mad;
+		len = mad_len(req->waiting);
+	}
+	if (mad)
+		buf = umad_request_build_mad(req, mad, len, len, UMAD_POST_NOWAIT, send_done);
+	spin_unlock(&file->lock);
+	return buf;
+}
+
 /* A further attempt. What fails here is made good by the next, or by the deadline. */
 static void mad_retransmit(struct umad_request *req)
 {
@@ -177,8 +241,7 @@ static void mad_retransmit(struct umad_request *req)
 	struct ib_mad_send_buf *buf;
 	int ret;
 
-	buf = umad_request_build_mad(req, req->mad, req->mad_len, req->mad_len,
-				     UMAD_POST_NOWAIT, send_done);
+	buf = build_again(req);
 	if (IS_ERR(buf)) {
 		attempt_failed(req, NULL, false, PTR_ERR(buf));
 		return;
@@ -242,6 +305,8 @@ static void post_backlogged(struct umad_request *req, struct ib_mad_send_buf *bu
 	ret = ib_post_send_mad(buf, NULL);
 	if (!ret && !umad_request_has_ended(req))
 		return;
+	if (ret)
+		keep_for_attempts(req, buf);
 	spin_lock(&file->lock);
 	umad_wait_entry_posted(req, buf, true, ret);
 	if (ret) {
@@ -305,10 +370,14 @@ static int check_mad(struct umad_agent *agent, const struct ib_mad_hdr *mad,
 						   port->port_num));
 }
 
-static bool may_retry(const struct umad_request *req)
+/*
+ * Of a directed route SMP ib_core counts the hops in its buffer as it sends it (IBA 14.2.2):
+ * what is sent again is not what stands there.
+ */
+static bool needs_copy(const struct umad_request *req, const struct ib_mad_hdr *mad)
 {
-	return req->txn.timeout && req->txn.timeout != UMAD_TIMEOUT_INFINITE &&
-	       req->txn.retries_left;
+	return mad->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE && req->txn.timeout &&
+	       req->txn.timeout != UMAD_TIMEOUT_INFINITE && req->txn.retries_left;
 }
 
 static int send_single(struct umad_agent *agent,
@@ -336,7 +405,7 @@ static int send_single(struct umad_agent *agent,
 		return PTR_ERR(req);
 	if (req->txn.timeout && !req->txn.key.response)
 		req->outlet = umad_hidden_choose(agent, &req->txn.key);
-	if (may_retry(req)) {
+	if (needs_copy(req, mad)) {
 		req->mad = kmemdup(mad, len, GFP_KERNEL_ACCOUNT);
 		req->mad_len = len;
 		ret = -ENOMEM;
@@ -377,24 +446,13 @@ err_send:
 bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *used)
 {
 	struct umad_file *file = req->file;
-	struct umad_charge charge = umad_charge_begin(file->reserve->memcg);
-	size_t len = used->hdr_len + used->data_len;
 	bool armed = true;
-	void *mad = NULL;
 
-	/* Once set it stays; another handler may set it meanwhile. */
-	if (!READ_ONCE(req->mad))
-		mad = kmemdup(used->mad, len, UMAD_GFP_HANDLER);
-	umad_charge_end(&charge);
+	keep_mad(req, used);
 	spin_lock(&file->lock);
-	if (!req->mad && mad) {
-		req->mad_len = len;
-		swap(req->mad, mad);
-	}
 	if (req->txn.state == UMAD_TXN_WAIT && !req->waiting)
 		armed = wait_entry_rearm(req);
 	spin_unlock(&file->lock);
-	kfree(mad);
 	return armed;
 }
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Each further attempt has the bytes of the first, whatever has become of the buffer that
+ * this was in: it waits, has failed, or has been used up by a response that came to nothing.
+ */
+#include "hwsim_peers.h"
+
+#define TIMEOUT	100	/* ms */
+#define RETRIES	3
+
+/* How many attempts of it leave, the one that has been seen included; those that differ. */
+static int attempts(FIXTURE_DATA(peers) *self, int *differ)
+{
+	const struct ib_hwsim_frame first = self->seen;
+	const struct mad_hdr *mad = (const struct mad_hdr *)first.mad;
+	int n = 1;
+
+	*differ = 0;
+	while (see(self, 10 * TIMEOUT) >= 0) {
+		/* Nor an ACK of what has come of its answer. */
+		if (frame_mad(&self->seen)->tid != mad->tid ||
+		    frame_mad(&self->seen)->method != mad->method ||
+		    self->pkt.flags & RMPP_ACTIVE)
+			continue;
+		n++;
+		*differ += !!memcmp(first.mad, self->seen.mad, MAD_LEN);
+	}
+	return n;
+}
+
+static void expect_attempts(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			    int wanted)
+{
+	int differ;
+
+	EXPECT_EQ(wanted, attempts(self, &differ));
+	EXPECT_EQ(0, differ);
+}
+
+static int ask(FIXTURE_DATA(peers) *self, uint64_t *tid)
+{
+	self->asked++;
+	return request_retried(self, 180, TIMEOUT, RETRIES, tid);
+}
+
+TEST_F(peers, nobody_answers)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, ask(self, &tid));
+	expect_attempts(_metadata, self, 1 + RETRIES);
+}
+
+/* Of them ib_core counts the hops, in the buffer itself. */
+TEST_F(peers, directed_route_SMP)
+{
+	struct umad_msg msg = { .hdr = { .lid = htobe16(PERMISSIVE), .timeout_ms = TIMEOUT,
+					 .retries = RETRIES } };
+	struct ib_user_mad_reg_req2 req;
+	int fd, i;
+
+	fd = hwsim_open(DEVICE, 1, O_RDWR);
+	reg_init(&req, 0, 0);
+	req.qpn = 0;
+	ASSERT_EQ(0, umad_reg2(fd, &req));
+	for (i = 24; i < MAD_LEN; i++)
+		msg.data[i] = i;
+	msg.mad = (struct mad_hdr){ .base_version = 1, .mgmt_class = CLASS_SMI_DR,
+				    .class_version = 1, .method = METHOD_GET,
+				    .attr_id = htobe16(ATTR_NODE_INFO), .tid = htobe64(77) };
+	/* Two hops: the first is to leave by port 1. */
+	msg.data[7] = 2;
+	memset(msg.data + 32, 0xff, 4);
+	msg.data[129] = 1;
+	msg.data[130] = 5;
+	ASSERT_EQ(MSG_LEN, msg_write(fd, &msg));
+	ASSERT_LE(0, see(self, SOON));
+	EXPECT_EQ(1, self->seen.mad[6]);
+	expect_attempts(_metadata, self, 1 + RETRIES);
+	close(fd);
+}
+
+TEST_F(peers, first_attempt_fails)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, set_fail("send_wc", "nth 1"));
+	ASSERT_EQ(0, ask(self, &tid));
+	EXPECT_EQ(tid, be64toh(frame_mad(&self->seen)->tid));
+	/* The first has not left. */
+	expect_attempts(_metadata, self, RETRIES);
+}
+
+TEST_F(peers, answer_is_aborted)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, ask(self, &tid));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
+	sleep_ms(TIMEOUT / 10);
+	ASSERT_EQ(0, abort_answer(self, tid));
+	expect_attempts(_metadata, self, 1 + RETRIES);
+}
+
+/* From now on agent 0 is of a file that can keep nothing. */
+static int use_file_without_budget(FIXTURE_DATA(peers) *self)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
+	};
+	long budget = rmpp_param_set("recv_budget", 1);
+
+	close(self->fd);
+	self->fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	if (budget >= 0)
+		rmpp_param_set("recv_budget", budget);
+	return self->fd < 0 ? self->fd : rmpp_register(self->fd, &agent);
+}
+
+TEST_F(peers, answer_cannot_be_kept)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, use_file_without_budget(self));
+	ASSERT_EQ(0, ask(self, &tid));
+	frame_init(&self->frame, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, tid);
+	self->frame.slid = PEER;
+	self->frame.dlid = LID;
+	ASSERT_EQ(0, raw_write(self->wire, &self->frame));
+	expect_attempts(_metadata, self, 1 + RETRIES);
+}
+
+TEST_HARNESS_MAIN
