@@ -38,7 +38,6 @@ struct umad_file;
  * @expired_count: how many are in @expired
  * @flow: its requests in ib_core, if those are limited, and those that wait for a place
  * @kept_ah: that of the last MAD written, for another to the same place; or NULL
- * @aborts: sent as it ends; of its closer
  * @receivers: messages being reassembled, or just complete, &umad_xfer_rx.agent_node
  */
 struct umad_agent {
@@ -55,7 +54,6 @@ struct umad_agent {
 
 	bool published;
 	bool shutdown;
-	unsigned int aborts;
 	struct list_head requests;
 	struct timerqueue_head expired;
 	u64 posted;

@@ -3,6 +3,7 @@
 #include "user.h"
 
 #include <linux/pid.h>
+#include <linux/ratelimit.h>
 #include <linux/slab.h>
 #include "port.h"
 #include "umad_rbtree.h"
@@ -12,6 +13,12 @@
  * all that wait with each event of the network: hundreds of them delay everybody.
  */
 #define RESOLVING_MAX	32
+
+/*
+ * ABORTs of a process in a second. Each costs more than the rest of a message's end, and
+ * its exit ends all its messages: 65,536 by default.
+ */
+#define ABORTS_MAX	4096
 
 /**
  * umad_resolver_init() - nobody resolves addresses
@@ -73,6 +80,9 @@ static struct umad_user *get_below(struct umad_port *port, struct umad_user *par
 	fresh->pid = get_pid(pid);
 	mutex_init(&fresh->register_lock);
 	umad_resolver_init(&fresh->resolver);
+	ratelimit_state_init(&fresh->aborts, HZ, ABORTS_MAX);
+	/* It would be told of in the kernel log. */
+	ratelimit_set_flags(&fresh->aborts, RATELIMIT_MSG_ON_RELEASE);
 	umad_turn_init(&fresh->turn, parent ? &parent->turn : &port->pace.root);
 	umad_turn_init(&fresh->deadline_turn,
 		       parent ? &parent->deadline_turn : &port->deadline_turn);
@@ -148,4 +158,16 @@ void umad_user_put(struct umad_user *user)
 		put_pid(user->pid);
 		kfree(user);
 	}
+}
+
+/**
+ * umad_user_may_abort() - may a process tell one more peer that a message ends?
+ * @user: the process
+ *
+ * Context: any; does not sleep.
+ * Return: false if it has told as many in this second as it may.
+ */
+bool umad_user_may_abort(struct umad_user *user)
+{
+	return __ratelimit(&user->aborts);
 }

@@ -10,6 +10,7 @@
 
 #include <linux/atomic.h>
 #include <linux/mutex.h>
+#include <linux/ratelimit_types.h>
 #include <linux/rbtree.h>
 #include <linux/semaphore.h>
 #include <linux/types.h>
@@ -53,6 +54,7 @@ struct umad_resolver {
  * @register_lock: of a process: held while an agent of its files has an id and ib_core has
  *	not accepted it; taken without an active reference
  * @resolver: of a process: for writes by itself
+ * @aborts: of a process: of its messages, as its agents end
  * @share: of the windows of messages
  * @active: how many of @refs have RMPP messages being reassembled; protected by
  *	&umad_port.users_lock
@@ -74,6 +76,7 @@ struct umad_user {
 	atomic_t hidden_agents;
 	struct mutex register_lock; /* protects ids that are not registered yet */
 	struct umad_resolver resolver;
+	struct ratelimit_state aborts;
 	struct umad_share share;
 	unsigned int active;
 	atomic_t reassembling;
@@ -82,6 +85,7 @@ struct umad_user {
 
 struct umad_user *umad_user_get(struct umad_port *port, const struct umad_reserve *cgroup);
 void umad_user_put(struct umad_user *user);
+bool umad_user_may_abort(struct umad_user *user);
 void umad_resolver_init(struct umad_resolver *resolver);
 
 #endif /* UMAD_USER_H */

@@ -238,6 +238,7 @@ static void check_file(struct world *w, struct umad_file *file)
 	lone = check_order(&file->rmpp->lone, false);
 	MUST(file->rmpp->lone_count == lone);
 	MUST(lone + check_order(&file->rmpp->begun, true) == begun);
+	MUST(file->rmpp->unsolicited == begun);
 	MUST(file->rmpp->share.active == active);
 	MUST(file->rmpp->share.granted == granted);
 	MUST(unsolicited <= bytes);

@@ -14,11 +14,10 @@
 #include "port.h"
 #include "post.h"
 #include "rmpp/control.h"
+#include "user.h"
 
 /* In ib_core; more of them are not sent, which is as good as lost on the way. */
 #define ABORTS_MAX	256
-/* Nor are more by an agent: each costs more than the rest of a message's end. */
-#define AGENT_ABORTS_MAX	4096
 
 static void abort_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
@@ -87,10 +86,9 @@ void umad_rmpp_post_abort(struct umad_agent *agent, const struct umad_addr *to,
 	struct umad_port *port = agent->file->port;
 
 	if (!port->abort_agent || agent->core->qp->qp_type != IB_QPT_GSI ||
-	    agent->aborts >= AGENT_ABORTS_MAX ||
+	    !umad_user_may_abort(agent->file->user) ||
 	    !atomic_add_unless(&port->aborts, 1, ABORTS_MAX))
 		return;
-	agent->aborts++;
 	if (umad_rmpp_post_control(port->abort_agent, to, ah, head, &packet,
 				   abort_done, ah))
 		atomic_dec(&port->aborts);

@@ -246,7 +246,7 @@ static bool evict_for_place(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64
 	    evict_oldest(&rmpp->lone, now, RMPP_RX_LONE_GIVEN_UP, victim))
 		return true;
 	/* A flood of first segments, in which none becomes so old, is not the slow ones' fault. */
-	if (rmpp->lone_count > rmpp->reassembling / 2 &&
+	if (rmpp->lone_count > rmpp->unsolicited / 2 &&
 	    evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim))
 		return true;
 	return evict_slow(rmpp, now, victim) ||

@@ -151,6 +151,7 @@ void umad_rmpp_peer_add(struct umad_file *file, struct umad_xfer_rx *rx)
 	lockdep_assert_held(&file->lock);
 	set_transfers(file->rmpp, rx->peer, rx->peer->transfers + 1);
 	list_add_tail(&rx->peer_node, &rx->peer->idle);
+	file->rmpp->unsolicited++;
 	put_last(file->rmpp, rx);
 }
 
@@ -202,6 +203,7 @@ void umad_rmpp_peer_remove(struct umad_file *file, struct umad_xfer_rx *rx)
 	set_transfers(file->rmpp, rx->peer, rx->peer->transfers - 1);
 	list_del_init(&rx->peer_node);
 	list_del_init(&rx->file_node);
+	file->rmpp->unsolicited--;
 	file->rmpp->lone_count -= rx->is_lone;
 	rx->is_lone = false;
 }

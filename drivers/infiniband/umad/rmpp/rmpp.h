@@ -50,6 +50,7 @@ struct umad_rmpp_memos {
  * @lone: unsolicited messages of which nothing but segment 1 has come, the oldest first
  * @lone_count: how many those are
  * @begun: the other unsolicited ones, the one that has stood still for longest first
+ * @unsolicited: how many are in @lone and @begun
  * @unresolved: those of the peers whose address is waited for, in turn
  * @resolving: works of messages under way, each for an address
  * @rejects: answers under way to packets that belong to no message; no lock
@@ -73,6 +74,7 @@ struct umad_rmpp {
 	struct list_head lone;
 	unsigned int lone_count;
 	struct list_head begun;
+	unsigned int unsolicited;
 	struct list_head unresolved;
 	unsigned int resolving;
 	atomic_t rejects;

@@ -23,6 +23,8 @@
 #define REQUEST_LOOK		(5ULL * NSEC_PER_SEC)
 /* Whoever repeats a segment sooner than this after a message is complete does not. */
 #define REPEAT_MIN_MS		20
+/* An ACK of a first segment is repeated only as long as a file has no more of these. */
+#define LONE_REPEATED		64
 
 /**
  * struct rx_segment - a packet that is being dealt with
@@ -421,6 +423,12 @@ static void timer_run(struct umad_timer *timer)
 	spin_lock(&file->lock);
 	now = ktime_get_ns();
 	rx->engine.crowded = umad_rmpp_is_crowded(file);
+	/*
+	 * A flood of first segments is not answered more than once: the repetitions of a
+	 * jiffy all come at once. Who has lost the ACK sends again.
+	 */
+	if (rx->is_lone && file->rmpp->lone_count > LONE_REPEATED)
+		rmpp_rx_hush(&rx->engine);
 	if (rx->req && rx->engine.state == RMPP_RX_REASSEMBLING &&
 	    rx->req->txn.state != UMAD_TXN_WAIT)
 		verdict = cancel_late(rx);

@@ -11,6 +11,7 @@
 #define BUSY		9	/* peers with two messages that go on */
 #define SEGS		1000	/* of those */
 #define HONEST		200	/* from here on */
+#define MANY		3000	/* of each of two files */
 
 static const char transfers[] = "rmpp_file_transfers";
 
@@ -197,16 +198,16 @@ TEST_F_TIMEOUT(peers, slow_sender_stays_among_dead_first_segments, 60)
 	rmpp_param_set(transfers, ALL_PLACES);
 }
 
-/* Nor in a flood of first segments that leaves none of them there for long. */
-TEST_F_TIMEOUT(peers, slow_sender_stays_in_a_flood_of_first_segments, 60)
+/* A segment each 1.2 s; then first segments take all places that are left. */
+static void slow_sender_stays(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			      unsigned int first_segments)
 {
 	uint32_t seg;
 
-	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
 	for (seg = 1; seg <= 6; seg++) {
 		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, seg, 7));
 		if (seg == 6)
-			ASSERT_EQ(0, fill(self, PLACES - 1, 1, 3));
+			ASSERT_EQ(0, fill(self, first_segments, 1, 3));
 		sleep_ms(1200);
 		while (see(self, 0) >= 0)
 			;
@@ -215,6 +216,31 @@ TEST_F_TIMEOUT(peers, slow_sender_stays_in_a_flood_of_first_segments, 60)
 	EXPECT_EQ(RMPP_ACK, answer(self, 2));
 	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 7, 7));
 	EXPECT_TRUE(has_one(self, 1, 7));
+}
+
+/* Nor in a flood of first segments that leaves none of them there for long. */
+TEST_F_TIMEOUT(peers, slow_sender_stays_in_a_flood_of_first_segments, 60)
+{
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	slow_sender_stays(_metadata, self, PLACES - 1);
+	rmpp_param_set(transfers, ALL_PLACES);
+}
+
+/* Responses never give way: the flood is half of what may. */
+TEST_F_TIMEOUT(peers, slow_sender_stays_in_a_flood_beside_responses, 60)
+{
+	const unsigned int responses = PLACES * 5 / 8;
+	uint64_t tid;
+	unsigned int i;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	for (i = 0; i < responses; i++) {
+		self->asked = 1000 + i;
+		ASSERT_EQ(0, request(self, 100, 60000, &tid));
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
+		ASSERT_LE(0, see_packet(self, tid, RMPP_ACK, 1));
+	}
+	slow_sender_stays(_metadata, self, PLACES - 1 - responses);
 	rmpp_param_set(transfers, ALL_PLACES);
 }
 
@@ -408,6 +434,59 @@ TEST_F_TIMEOUT(peers, longest_idle_message_goes_on, 60)
 	EXPECT_EQ(0, send_part(self, 1, 20, 60, 60));
 	EXPECT_TRUE(has_one(self, 1, 60));
 	rmpp_param_set("rmpp_peer_bytes", old);
+}
+
+/* First segments of many, to who serves @method. */
+static int begin_many(FIXTURE_DATA(peers) *self, unsigned int n, uint8_t method)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (inject_data(self, i / 50, method, 1000 + i, 1, 3))
+			return -EIO;
+		if (i % 50 == 49)
+			while (see(self, 0) >= 0)
+				;
+	}
+	return 0;
+}
+
+/* Each is acknowledged once, and not again and again, as if few had lost their ACK. */
+TEST_F_TIMEOUT(peers, flood_of_first_segments_is_not_answered_twice, 60)
+{
+	long acks = hwsim_counter(DEVICE, 1, "tx_packets");
+
+	ASSERT_EQ(0, begin_many(self, MANY, METHOD_TABLE));
+	sleep_ms(1000);
+	acks = hwsim_counter(DEVICE, 1, "tx_packets") - acks;
+	TH_LOG("%ld", acks);
+	EXPECT_LE(MANY, acks);
+	EXPECT_GE(MANY + 100, acks);
+}
+
+/* However many files it has: each takes time. */
+TEST_F_TIMEOUT(peers, process_that_ends_tells_so_many_only, 60)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
+	};
+	int fd = hwsim_open(DEVICE, 1, O_RDWR);
+	long aborts;
+
+	ASSERT_EQ(0, rmpp_register(fd, &agent));
+	ASSERT_EQ(0, begin_many(self, MANY, METHOD_TABLE));
+	ASSERT_EQ(0, begin_many(self, MANY, METHOD_TABLE + 1));
+	while (see(self, WHILE) >= 0)
+		;
+	aborts = hwsim_counter(DEVICE, 1, "tx_packets");
+	close(fd);
+	close(self->fd);
+	self->fd = -1;
+	sleep_ms(WHILE);
+	aborts = hwsim_counter(DEVICE, 1, "tx_packets") - aborts;
+	TH_LOG("%ld", aborts);
+	EXPECT_GE(4096, aborts);
+	EXPECT_LE(MANY, aborts);
 }
 
 TEST_HARNESS_MAIN
