@@ -129,7 +129,8 @@ static int files_open(struct inode *inode, struct file *filp)
 	s = filp->private_data;
 	s->private = port;
 	umad_port_get(port);
-	return 0;
+	/* At an offset seq_file would look for it through all files at a stretch. */
+	return nonseekable_open(inode, filp);
 }
 
 static int files_release(struct inode *inode, struct file *filp)
@@ -146,7 +147,6 @@ static const struct file_operations files_fops = {
 	.owner = THIS_MODULE,
 	.open = files_open,
 	.read = seq_read,
-	.llseek = seq_lseek,
 	.release = files_release,
 };
 
