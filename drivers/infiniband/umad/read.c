@@ -4,12 +4,22 @@
 #include "cdev.h"
 
 #include <linux/fs.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/time64.h>
 #include <linux/uio.h>
 #include "file.h"
 #include "pagebuf.h"
 #include "port.h"
 #include "records.h"
 #include "trace.h"
+
+/* After a wake-up that took so long, the next by a read that fails is this much later. */
+#define LONG_WAKE_US		50
+#define WAKE_PAUSE		256
+#define WAKE_PAUSE_MAX_US	(10LL * USEC_PER_SEC)
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
 static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t len)
@@ -79,6 +89,28 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 	}
 }
 
+/*
+ * A read that has failed wakes all, and looks at whoever waits for the file. If these are
+ * very many, the next such read pays for it by waiting itself: one after the other would
+ * leave the processor to nobody else.
+ */
+static void wake_others(struct umad_rxq *q)
+{
+	ktime_t start = ktime_get(), at = READ_ONCE(q->wake_at);
+	s64 took;
+
+	if (ktime_before(start, at)) {
+		schedule_timeout_killable(usecs_to_jiffies(ktime_us_delta(at, start)) + 1);
+		start = ktime_get();
+	}
+	umad_rxq_wake_all(q);
+	took = ktime_us_delta(ktime_get(), start);
+	if (took < LONG_WAKE_US)
+		return;
+	WRITE_ONCE(q->wake_at,
+		   ktime_add_us(start, min_t(s64, WAKE_PAUSE * took, WAKE_PAUSE_MAX_US)));
+}
+
 /* What one buffer of @count bytes is for. */
 static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count)
 {
@@ -96,10 +128,10 @@ static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count
 
 	/* The file may have asked for the P_Key index while we slept. */
 	ret = copy_out(file, entry, to, count, umad_file_hdr_size(file));
-	if (ret < 0)
-		umad_rxq_put_back(&file->rxq, entry);
-	else
+	if (ret >= 0)
 		umad_rxq_free(&file->rxq, entry);
+	else if (umad_rxq_put_back(&file->rxq, entry))
+		wake_others(&file->rxq);
 	return ret;
 }
 

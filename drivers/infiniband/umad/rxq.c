@@ -22,6 +22,8 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 	q->queued = 0;
 	q->shutdown = false;
 	q->seen_empty = false;
+	q->wake_owed = false;
+	q->wake_at = 0;
 	atomic_set(&q->to_wake, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
@@ -164,29 +166,47 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_pop);
  * @entry: consumed
  *
  * Another reader may have gone to sleep on the queue that looked empty, and all
- * are woken: in-tree it slept on beside a MAD that it could have had. If nobody has
+ * are to be woken: in-tree it slept on beside a MAD that it could have had. If nobody has
  * looked, nobody is: a process may wait 200,000 times, and fail to read forever.
  * Context: process; may sleep when the queue is shut down.
+ * Return: true if umad_rxq_wake_all() has to follow; who gets that does it for all who put
+ * back meanwhile.
  */
-void umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
+bool umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
 	bool alive, wake;
 
 	spin_lock(&q->lock);
 	alive = !q->shutdown;
-	wake = alive && q->seen_empty;
+	wake = alive && q->seen_empty && !q->wake_owed;
 	if (alive) {
 		list_add(&entry->node, &q->list);
 		q->queued++;
 		q->seen_empty = false;
+		q->wake_owed |= wake;
 	}
 	spin_unlock(&q->lock);
-	if (wake)
-		__wake_up(&q->wait, TASK_INTERRUPTIBLE, 0, poll_to_key(EPOLLIN | EPOLLRDNORM));
 	if (!alive)
 		umad_rxq_free(q, entry);
+	return wake;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_put_back);
+
+/**
+ * umad_rxq_wake_all() - wake all who wait, after umad_rxq_put_back()
+ * @q: the queue
+ *
+ * Context: process; does not sleep; hold no lock.
+ */
+void umad_rxq_wake_all(struct umad_rxq *q)
+{
+	/* Who puts back from here on has to see to it himself. */
+	spin_lock(&q->lock);
+	q->wake_owed = false;
+	spin_unlock(&q->lock);
+	__wake_up(&q->wait, TASK_INTERRUPTIBLE, 0, poll_to_key(EPOLLIN | EPOLLRDNORM));
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_wake_all);
 
 /**
  * umad_rxq_free() - give back an entry and what it was charged

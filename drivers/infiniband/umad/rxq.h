@@ -6,6 +6,7 @@
 #ifndef UMAD_RXQ_H
 #define UMAD_RXQ_H
 
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -71,6 +72,8 @@ struct umad_rx_entry {
  * @queued: entries in @list
  * @shutdown: no entry goes in or out any more
  * @seen_empty: somebody has found no entry since all were woken last
+ * @wake_owed: somebody is about to wake all
+ * @wake_at: when all may be woken again; of who does it; no lock
  * @to_wake: entries that nobody has been woken for; atomic, as umad_rxq_wake() has no lock
  */
 struct umad_rxq {
@@ -82,6 +85,8 @@ struct umad_rxq {
 	unsigned int queued;
 	bool shutdown;
 	bool seen_empty;
+	bool wake_owed;
+	ktime_t wake_at;
 	atomic_t to_wake;
 };
 
@@ -94,7 +99,8 @@ bool umad_rxq_has_room(struct umad_rxq *q);
 bool __must_check umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry);
 void umad_rxq_wake(struct umad_rxq *q);
 struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q);
-void umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry);
+bool __must_check umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry);
+void umad_rxq_wake_all(struct umad_rxq *q);
 void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry);
 void umad_rxq_shutdown(struct umad_rxq *q);
 bool umad_rxq_is_ready(struct umad_rxq *q);

@@ -31,6 +31,7 @@ struct record {
  * @charged: bytes
  * @dead: it has been killed
  * @looked: somebody has found it empty since all were woken
+ * @owed: all are to be woken
  * @records: all of them
  */
 struct model {
@@ -40,6 +41,7 @@ struct model {
 	u64 charged;
 	bool dead;
 	bool looked;
+	bool owed;
 	struct record records[RECORDS];
 };
 
@@ -133,19 +135,31 @@ static void look(struct model *m)
 
 static void put_back(struct model *m, struct record *record)
 {
-	u32 woken = fuzz_wakes;
+	bool owed = umad_rxq_put_back(&m->q, &record->msg);
 
-	umad_rxq_put_back(&m->q, &record->msg);
 	if (m->dead) {
+		MUST(!owed);
 		given_back(m, record);
 		return;
 	}
-	MUST((fuzz_wakes > woken) == m->looked);
+	MUST(owed == (m->looked && !m->owed));
+	m->owed |= owed;
 	m->looked = false;
 	memmove(m->order + 1, m->order, m->queued * sizeof(m->order[0]));
 	m->order[0] = record;
 	m->queued++;
 	record->place = QUEUED;
+}
+
+static void wake_all(struct model *m)
+{
+	u32 woken = fuzz_wakes;
+
+	if (!m->owed)
+		return;
+	umad_rxq_wake_all(&m->q);
+	MUST(fuzz_wakes > woken);
+	m->owed = false;
 }
 
 static void kill(struct model *m)
@@ -171,8 +185,11 @@ static void step(struct model *m, struct input *in)
 		pop(m);
 		break;
 	case 1:
-		if (take(in) == 0xff)
+		byte = take(in);
+		if (byte == 0xff)
 			kill(m);
+		else if (byte % 2)
+			wake_all(m);
 		else
 			look(m);
 		break;

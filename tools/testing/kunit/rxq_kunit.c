@@ -160,7 +160,7 @@ static void rxq_charged_until_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->q.charged, BUDGET);
 	KUNIT_EXPECT_FALSE(test, push(env, 1, 1));
 
-	umad_rxq_put_back(&env->q, msg);
+	KUNIT_EXPECT_FALSE(test, umad_rxq_put_back(&env->q, msg));
 	KUNIT_EXPECT_EQ(test, env->q.charged, BUDGET);
 	KUNIT_EXPECT_FALSE(test, push(env, 1, 1));
 
@@ -230,7 +230,8 @@ static void rxq_order(struct kunit *test)
 	/* One that could not be handed out is the next again. */
 	msg = umad_rxq_pop(&env->q);
 	KUNIT_EXPECT_EQ(test, env->q.queued, 3);
-	umad_rxq_put_back(&env->q, msg);
+	/* It was found empty in the beginning. */
+	KUNIT_EXPECT_TRUE(test, umad_rxq_put_back(&env->q, msg));
 	KUNIT_EXPECT_EQ(test, env->q.queued, 4);
 	KUNIT_ASSERT_TRUE(test, push(env, 4, 1));
 	for (i = 0; i < 5; i++) {
@@ -318,10 +319,28 @@ static void rxq_put_back_wakes(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, push(env, 0, 1));
 	msg = umad_rxq_pop(&env->q);
 	start_sleeper(test);
-	umad_rxq_put_back(&env->q, msg);
+	KUNIT_ASSERT_TRUE(test, umad_rxq_put_back(&env->q, msg));
+	umad_rxq_wake_all(&env->q);
 	KUNIT_EXPECT_TRUE(test, thread_is_done(&env->sleeper, THREAD_SOON));
 	KUNIT_EXPECT_TRUE(test, env->ready);
 	KUNIT_EXPECT_PTR_EQ(test, umad_rxq_pop(&env->q), msg);
+}
+
+/* Who is about to wake all does it for others, too. */
+static void rxq_wake_is_owed_once(struct kunit *test)
+{
+	struct rxq_env *env = test->priv;
+	struct umad_rx_entry *msg;
+	int i;
+
+	KUNIT_ASSERT_TRUE(test, push(env, 0, 1));
+	for (i = 0; i < 4; i++) {
+		msg = umad_rxq_pop(&env->q);
+		KUNIT_EXPECT_FALSE(test, umad_rxq_is_ready(&env->q));
+		KUNIT_EXPECT_EQ(test, !(i & 1), umad_rxq_put_back(&env->q, msg));
+		if (i & 1)
+			umad_rxq_wake_all(&env->q);
+	}
 }
 
 static void rxq_kill_wakes(struct kunit *test)
@@ -367,7 +386,7 @@ static void rxq_kill(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->q.charged, 10);
 
 	/* It comes too late to be put back: it is released instead. */
-	umad_rxq_put_back(&env->q, popped);
+	KUNIT_EXPECT_FALSE(test, umad_rxq_put_back(&env->q, popped));
 	KUNIT_EXPECT_EQ(test, env->records[0].released, 1);
 	KUNIT_EXPECT_EQ(test, env->q.charged, 0);
 	KUNIT_EXPECT_EQ(test, env->q.queued, 0);
@@ -404,6 +423,7 @@ static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE(rxq_push_wakes),
 	KUNIT_CASE(rxq_wakes_for_each),
 	KUNIT_CASE(rxq_put_back_wakes),
+	KUNIT_CASE(rxq_wake_is_owed_once),
 	KUNIT_CASE(rxq_kill_wakes),
 	KUNIT_CASE(rxq_no_needless_wake),
 	KUNIT_CASE(rxq_kill),

@@ -402,8 +402,8 @@ static void *feed_polled(void *arg)
 	return NULL;
 }
 
-/* Each MAD looks at all who wait for one, though it is for none of them. */
-int noise_polls(struct load *load)
+/* What it writes to the first of its files comes to the second, which many wait for. */
+static int wait_much(struct load *load)
 {
 	struct rlimit limit = { POLLED + 100, POLLED + 100 };
 	int ret = noise_client(load), fd;
@@ -418,5 +418,49 @@ int noise_polls(struct load *load)
 		return ret < 0 ? ret : -errno;
 	side_start(&load->writers[1].call, poll_much, load);
 	sleep_ms(500);
-	return noise_on_thread(load, feed_polled);
+	return 0;
+}
+
+/* Each MAD looks at all who wait for one, though it is for none of them. */
+int noise_polls(struct load *load)
+{
+	int ret = wait_much(load);
+
+	return ret < 0 ? ret : noise_on_thread(load, feed_polled);
+}
+
+/* Reads that fail, on and on. */
+static void *fail_to_read(void *arg)
+{
+	struct load *load = arg;
+
+	for (;;)
+		if (read(load->fds[1], NULL, MSG_LEN) >= 0)
+			return NULL;
+}
+
+/* And one who finds, now and then, no MAD meanwhile. */
+static void *look_again(void *arg)
+{
+	struct load *load = arg;
+	struct pollfd pfd = { .fd = load->fds[1], .events = POLLIN };
+
+	for (;;)
+		if (poll(&pfd, 1, 0) < 0)
+			return NULL;
+}
+
+/* A MAD that is put back again and again, and many who wait. */
+int noise_fails(struct load *load)
+{
+	struct umad_msg msg;
+	int ret = wait_much(load);
+
+	if (ret < 0)
+		return ret;
+	msg_init(&msg, &load->port, 0, CLASS_VENDOR1, METHOD_TEST2, 0);
+	if (msg_write(load->fds[0], &msg) != MSG_LEN)
+		return -EIO;
+	side_start(&load->writers[2].call, look_again, load);
+	return noise_on_thread(load, fail_to_read);
 }

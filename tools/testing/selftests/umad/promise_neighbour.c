@@ -132,6 +132,10 @@ FIXTURE_VARIANT_ADD(beside, polls) {
 	.known = "whoever waits for a MAD is looked at in ib_core's receive work",
 };
 
+FIXTURE_VARIANT_ADD(beside, fails) {
+	.name = "fails", .noise = noise_fails,
+};
+
 FIXTURE_VARIANT_ADD(beside, bulk) {
 	.name = "bulk", .noise = noise_bulk,
 };

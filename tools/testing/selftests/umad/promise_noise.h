@@ -37,6 +37,7 @@ int noise_bulk(struct load *load);
 int noise_shorts(struct load *load);
 int noise_late(struct load *load);
 int noise_polls(struct load *load);
+int noise_fails(struct load *load);
 int noise_windows(struct load *load);
 int noise_resolves_many(struct load *load);
 int noise_windows_of_one(struct load *load);
