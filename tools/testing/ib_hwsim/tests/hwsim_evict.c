@@ -198,6 +198,32 @@ TEST_F_TIMEOUT(peers, slow_sender_stays_among_dead_first_segments, 60)
 	rmpp_param_set(transfers, ALL_PLACES);
 }
 
+/* Nor if these are few, and most go on. */
+TEST_F_TIMEOUT(peers, few_dead_first_segments_give_way_before_a_slow_sender, 60)
+{
+	const unsigned int dead = PLACES / 4, busy = PLACES - 1 - dead;
+	uint32_t seg, i;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	for (seg = 1; seg <= 6; seg++) {
+		/* Twice as many as seconds: those are not slow. */
+		for (i = 0; i < 2 * busy; i++)
+			ASSERT_EQ(0, inject_data(self, 50 + i / 2, METHOD_TABLE, 5000 + i / 2,
+						 2 * seg - 1 + i % 2, SEGS));
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, seg, 7));
+		if (seg == 3)
+			ASSERT_EQ(0, fill(self, dead, 1, 3));
+		sleep_ms(1200);
+		while (see(self, 0) >= 0)
+			;
+	}
+	ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE, 2, 1, 3));
+	EXPECT_EQ(RMPP_ACK, answer(self, 2));
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 7, 7));
+	EXPECT_TRUE(has_one(self, 1, 7));
+	rmpp_param_set(transfers, ALL_PLACES);
+}
+
 /* A segment each 1.2 s; then first segments take all places that are left. */
 static void slow_sender_stays(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			      unsigned int first_segments)
@@ -383,6 +409,25 @@ TEST_F_TIMEOUT(peers, bound_that_is_lowered_takes_hold, 60)
 TEST_F_TIMEOUT(peers, bound_of_the_port_that_is_lowered_takes_hold, 60)
 {
 	expect_hold(_metadata, self, "rmpp_port_transfers");
+}
+
+TEST_F_TIMEOUT(peers, bound_of_a_peer_that_is_lowered_takes_hold, 60)
+{
+	long old = rmpp_param_set("rmpp_peer_transfers", 8);
+	unsigned int i;
+
+	ASSERT_LT(0, old);
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 100 + i, 1, 3));
+	sleep_ms(1200);
+	while (see(self, 0) >= 0)
+		;
+	ASSERT_EQ(8, rmpp_param_set("rmpp_peer_transfers", 4));
+	for (i = 0; i <= 4; i++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, i, 1, 3));
+		EXPECT_EQ(i < 4 ? RMPP_STOP : RMPP_ACK, answer(self, i));
+	}
+	rmpp_param_set("rmpp_peer_transfers", old);
 }
 
 /* Their ACKs wait in the send queue, so they stay; but others are idle. */

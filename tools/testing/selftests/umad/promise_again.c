@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <semaphore.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #define FILES		300
@@ -432,10 +433,11 @@ int noise_polls(struct load *load)
 /* Reads that fail, on and on. */
 static void *fail_to_read(void *arg)
 {
+	void *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct load *load = arg;
 
 	for (;;)
-		if (read(load->fds[1], NULL, MSG_LEN) >= 0)
+		if (read(load->fds[1], nowhere, MSG_LEN) >= 0)
 			return NULL;
 }
 
