@@ -44,11 +44,12 @@ static int port_open(struct inode *inode, struct file *filp,
 	return ret;
 }
 
-static int port_release(struct inode *inode, struct file *filp)
+static int port_release(struct inode *inode, struct file *filp,
+			int (*release)(struct inode *inode, struct file *filp))
 {
 	struct seq_file *s = filp->private_data;
 	struct umad_port *port = s->private;
-	int ret = single_release(inode, filp);
+	int ret = release(inode, filp);
 
 	umad_port_put(port);
 	return ret;
@@ -70,12 +71,17 @@ static int counters_open(struct inode *inode, struct file *filp)
 	return port_open(inode, filp, counters_show);
 }
 
+static int counters_release(struct inode *inode, struct file *filp)
+{
+	return port_release(inode, filp, single_release);
+}
+
 static const struct file_operations counters_fops = {
 	.owner = THIS_MODULE,
 	.open = counters_open,
 	.read = seq_read,
 	.llseek = seq_lseek,
-	.release = port_release,
+	.release = counters_release,
 };
 
 /*
@@ -135,12 +141,7 @@ static int files_open(struct inode *inode, struct file *filp)
 
 static int files_release(struct inode *inode, struct file *filp)
 {
-	struct seq_file *s = filp->private_data;
-	struct umad_port *port = s->private;
-	int ret = seq_release(inode, filp);
-
-	umad_port_put(port);
-	return ret;
+	return port_release(inode, filp, seq_release);
 }
 
 static const struct file_operations files_fops = {
