@@ -105,16 +105,13 @@ TEST_F(peers, answer_is_aborted)
 /* From now on agent 0 is of a file that can keep nothing. */
 static int use_file_without_budget(FIXTURE_DATA(peers) *self)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
-	};
 	long budget = rmpp_param_set("recv_budget", 1);
 
 	close(self->fd);
-	self->fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	self->fd = open_server(METHOD_TABLE);
 	if (budget >= 0)
 		rmpp_param_set("recv_budget", budget);
-	return self->fd < 0 ? self->fd : rmpp_register(self->fd, &agent);
+	return self->fd < 0 ? self->fd : 0;
 }
 
 TEST_F(peers, answer_cannot_be_kept)

@@ -203,13 +203,10 @@ TEST_F_TIMEOUT(peers, asked_nodes_keep_no_response_of_others_out, 120)
 
 static void serve_short(void)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
-	};
-	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
 	struct rmpp_msg got = {}, reply = {};
+	int fd = open_server(METHOD_TABLE + 1);
 
-	if (fd < 0 || rmpp_register(fd, &agent))
+	if (fd < 0)
 		_exit(1);
 	for (;;) {
 		if (rmpp_msg_read(fd, &got, HDR_NEW, 1000) < 0)

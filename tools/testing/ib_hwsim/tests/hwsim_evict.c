@@ -198,6 +198,16 @@ TEST_F_TIMEOUT(peers, slow_sender_stays_among_dead_first_segments, 60)
 	rmpp_param_set(transfers, ALL_PLACES);
 }
 
+/* A newcomer has a place, and the slow sender's last segment completes its message. */
+static void newcomer_leaves_slow_one(struct __test_metadata *_metadata,
+				     FIXTURE_DATA(peers) *self)
+{
+	ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE, 2, 1, 3));
+	EXPECT_EQ(RMPP_ACK, answer(self, 2));
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 7, 7));
+	EXPECT_TRUE(has_one(self, 1, 7));
+}
+
 /* Nor if these are few, and most go on. */
 TEST_F_TIMEOUT(peers, few_dead_first_segments_give_way_before_a_slow_sender, 60)
 {
@@ -217,10 +227,7 @@ TEST_F_TIMEOUT(peers, few_dead_first_segments_give_way_before_a_slow_sender, 60)
 		while (see(self, 0) >= 0)
 			;
 	}
-	ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE, 2, 1, 3));
-	EXPECT_EQ(RMPP_ACK, answer(self, 2));
-	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 7, 7));
-	EXPECT_TRUE(has_one(self, 1, 7));
+	newcomer_leaves_slow_one(_metadata, self);
 	rmpp_param_set(transfers, ALL_PLACES);
 }
 
@@ -238,10 +245,7 @@ static void slow_sender_stays(struct __test_metadata *_metadata, FIXTURE_DATA(pe
 		while (see(self, 0) >= 0)
 			;
 	}
-	ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE, 2, 1, 3));
-	EXPECT_EQ(RMPP_ACK, answer(self, 2));
-	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 7, 7));
-	EXPECT_TRUE(has_one(self, 1, 7));
+	newcomer_leaves_slow_one(_metadata, self);
 }
 
 /* Nor in a flood of first segments that leaves none of them there for long. */
@@ -335,15 +339,12 @@ TEST_F_TIMEOUT(peers, whole_message_needs_no_bytes_of_others, 60)
 /* A file with more than its share of a port that is full: one goes, and one comes. */
 TEST_F_TIMEOUT(peers, place_of_the_evicted_is_the_newcomers, 60)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
-	};
 	long old = rmpp_param_set("rmpp_port_transfers", PLACES);
 	uint32_t seg;
-	int other = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	int other = open_server(METHOD_TABLE + 1);
 
 	ASSERT_LT(0, old);
-	ASSERT_LE(0, rmpp_register(other, &agent));
+	ASSERT_LE(0, other);
 	ASSERT_EQ(0, fill(self, PLACES, 2, 3));
 	for (seg = 1; seg <= 2; seg++) {
 		ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE + 1, 2, seg, 3));
@@ -359,15 +360,12 @@ TEST_F_TIMEOUT(peers, place_of_the_evicted_is_the_newcomers, 60)
 /* The same, if it is the peer that has as many as it may. */
 TEST_F_TIMEOUT(peers, place_of_the_evicted_of_a_peer_is_the_newcomers, 60)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
-	};
 	long port = rmpp_param_set("rmpp_port_transfers", PLACES), peer;
-	int other = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	int other = open_server(METHOD_TABLE + 1);
 	uint32_t seg;
 
 	ASSERT_LT(0, port);
-	ASSERT_LE(0, rmpp_register(other, &agent));
+	ASSERT_LE(0, other);
 	ASSERT_EQ(0, fill(self, PLACES, 2, 3));
 	for (seg = 1; seg <= 2; seg++) {
 		ASSERT_EQ(0, inject_data(self, HONEST + 1, METHOD_TABLE + 1, 2, seg, 3));
@@ -512,13 +510,10 @@ TEST_F_TIMEOUT(peers, flood_of_first_segments_is_not_answered_twice, 60)
 /* However many files it has: each takes time. */
 TEST_F_TIMEOUT(peers, process_that_ends_tells_so_many_only, 60)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE + 1,
-	};
-	int fd = hwsim_open(DEVICE, 1, O_RDWR);
+	int fd = open_server(METHOD_TABLE + 1);
 	long aborts;
 
-	ASSERT_EQ(0, rmpp_register(fd, &agent));
+	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, begin_many(self, MANY, METHOD_TABLE));
 	ASSERT_EQ(0, begin_many(self, MANY, METHOD_TABLE + 1));
 	while (see(self, WHILE) >= 0)

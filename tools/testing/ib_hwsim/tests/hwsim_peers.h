@@ -76,20 +76,29 @@ static inline long address_handles(long max)
 	return atol(text);
 }
 
-FIXTURE_SETUP(peers)
+/* A file whose agent 0 serves @method, or a negative number. */
+static inline int open_server(uint8_t method)
 {
 	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
-		.method = METHOD_TABLE,
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = method,
 	};
+	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	int ret = fd < 0 ? fd : rmpp_register(fd, &agent);
 
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret < 0 ? ret : -EIO;
+}
+
+FIXTURE_SETUP(peers)
+{
 	self->port.lid = PEER;
 	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=0x20"));
 	self->wire = raw_attach(DEVICE, 1);
 	ASSERT_LE(0, self->wire);
-	self->fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	self->fd = open_server(METHOD_TABLE);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, rmpp_register(self->fd, &agent));
 }
 
 FIXTURE_TEARDOWN(peers)

@@ -72,15 +72,11 @@ static int by_another(int (*open_file)(int n), int n, pid_t *wanted)
 	return status ? -EIO : 0;
 }
 
-static int open_server(int n)
+static int open_nth_server(int n)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1,
-		.method = METHOD_TABLE + n,
-	};
-	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+	int fd = open_server(METHOD_TABLE + n);
 
-	return fd < 0 ? fd : rmpp_register(fd, &agent);
+	return fd < 0 ? fd : 0;
 }
 
 static int open_first_servers(int n)
@@ -88,7 +84,7 @@ static int open_first_servers(int n)
 	int i, ret = 0;
 
 	for (i = 1; i <= n && !ret; i++)
-		ret = open_server(i);
+		ret = open_nth_server(i);
 	return ret;
 }
 
@@ -170,7 +166,7 @@ static int many_programs(void)
 	int i, ret = cgroup_enter(CGROUP);
 
 	for (i = 1; i <= SERVERS && !ret; i++)
-		ret = by_another(open_server, i, NULL);
+		ret = by_another(open_nth_server, i, NULL);
 	return ret;
 }
 
@@ -201,7 +197,7 @@ static int open_server_below(int n)
 {
 	int ret = enter_below(n);
 
-	return ret ? ret : open_server(n);
+	return ret ? ret : open_nth_server(n);
 }
 
 static int allow_below(void)
@@ -256,7 +252,7 @@ static int open_servers_by_pid(void)
 
 static int open_last_server(void)
 {
-	return open_server(SERVERS + 1);
+	return open_nth_server(SERVERS + 1);
 }
 
 /* Whose files are open still, as another has them, too. */

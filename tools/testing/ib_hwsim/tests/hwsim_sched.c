@@ -26,21 +26,6 @@ static int hold(bool held)
 	return hwsim_set(DEVICE, 1, "hold_completions", held ? "1" : "0");
 }
 
-/* A file whose agent 0 serves @method, or a negative number. */
-static int open_server(uint8_t method)
-{
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = method,
-	};
-	int fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
-
-	if (fd >= 0 && rmpp_register(fd, &agent)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 /* By its method an ACK comes to the file that has sent the answer. */
 static uint8_t method_of(FIXTURE_DATA(peers) *self, int fd)
 {
