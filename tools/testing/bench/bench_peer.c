@@ -14,15 +14,9 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include "bench_util.h"
 
 #define MANY_MAX	1024
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static bool good_sum(struct remote *f, uint32_t size)
 {
@@ -97,7 +91,7 @@ int main(int argc, char **argv)
 		sum += seconds;
 		sleep_ms(100);
 	}
-	qsort(took, done, sizeof(*took), compare);
+	qsort(took, done, sizeof(*took), bench_compare);
 	printf("bench %s %s size=%u done=%d/%d", argv[1], argv[2], size, done,
 	       count);
 	if (done)

@@ -18,6 +18,7 @@
 #include "bench_memory.h"
 #include <stdio.h>
 #include <sys/mman.h>
+#include "bench_util.h"
 
 #define SA_HDR_LEN	56
 #define METHOD_REPORT	0x06
@@ -50,14 +51,6 @@ struct bench {
 
 static struct bench bench;
 
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "bench_rmpp: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 static size_t parse_size(const char *text)
 {
 	char *end;
@@ -73,7 +66,7 @@ static size_t parse_size(const char *text)
 static void find_port(struct test_port *port, const char *ibdev)
 {
 	setenv("UMAD_IBDEV", ibdev, 1);
-	check(!umad_port_find(port), ibdev);
+	bench_check(!umad_port_find(port), ibdev);
 }
 
 /* In place before anything is measured. */
@@ -82,7 +75,7 @@ static void *buffer(size_t len)
 	void *buf = mmap(NULL, len, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
-	check(buf != MAP_FAILED, "mmap");
+	bench_check(buf != MAP_FAILED, "mmap");
 	return buf;
 }
 
@@ -105,10 +98,10 @@ static int open_sender(void)
 	struct ib_user_mad_reg_req2 req;
 	int fd = umad_open_node(bench.from.node, O_RDWR);
 
-	check(fd >= 0, "open the sender's node");
+	bench_check(fd >= 0, "open the sender's node");
 	reg_init(&req, CLASS_SA, 2);
 	req.rmpp_version = RMPP_VERSION;
-	check(umad_reg2(fd, &req) == 0, "register the sender");
+	bench_check(umad_reg2(fd, &req) == 0, "register the sender");
 	return fd;
 }
 
@@ -117,11 +110,11 @@ static int open_receiver(void)
 	struct ib_user_mad_reg_req2 req;
 	int fd = umad_open_node(bench.to.node, O_RDWR | O_NONBLOCK);
 
-	check(fd >= 0, "open the receiver's node");
+	bench_check(fd >= 0, "open the receiver's node");
 	reg_init(&req, CLASS_SA, 2);
 	req.rmpp_version = RMPP_VERSION;
 	mask_set((uint64_t *)req.method_mask, METHOD_REPORT);
-	check(umad_reg2(fd, &req) == 0, "register the receiver");
+	bench_check(umad_reg2(fd, &req) == 0, "register the receiver");
 	return fd;
 }
 
@@ -150,7 +143,7 @@ static void start(int i)
 
 	t->start_us = now_us();
 	ret = write(bench.tx_fd[i], bench.tx_buf[i], bench.msg_len);
-	check(ret == (ssize_t)bench.msg_len, "write");
+	bench_check(ret == (ssize_t)bench.msg_len, "write");
 	t->written_us = now_us();
 }
 
@@ -168,7 +161,7 @@ static bool receive(void)
 	now = now_us();
 	if (ret < 0 && errno == EAGAIN)
 		return false;
-	check(ret >= 0, "read");
+	bench_check(ret >= 0, "read");
 	i = msg_tid(msg) - bench.tid_base;
 	if (i >= bench.count || bench.transfers[i].read_us) {
 		fprintf(stderr, "bench_rmpp: message %u came unexpectedly\n",
@@ -219,13 +212,6 @@ static void wait_sent(struct transfer *t, long before)
 		}
 		usleep(100);
 	}
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static double seconds(uint64_t from, uint64_t to)
@@ -292,7 +278,7 @@ static int summary(const char *what, const long *before)
 		took[done] = seconds(t->start_us, t->read_us);
 		sum += took[done++];
 	}
-	qsort(took, done, sizeof(*took), compare);
+	qsort(took, done, sizeof(*took), bench_compare);
 	printf("bench %s %s size=%zu done=%d/%d", bench.label, what,
 	       bench.size, done, bench.count);
 	if (done)
@@ -349,14 +335,14 @@ static int bench_many(void)
 	int i;
 
 	read_counters(before);
-	check(!pthread_barrier_init(&starting, NULL, bench.count + 1),
-	      "barrier");
+	bench_check(!pthread_barrier_init(&starting, NULL, bench.count + 1),
+		    "barrier");
 	bench.rx_fd = open_receiver();
 	for (i = 0; i < bench.count; i++) {
 		bench.tx_fd[i] = open_sender();
 		prepare(i, RETRIES);
-		check(!pthread_create(&threads[i], NULL, sender_thread,
-				      (void *)(long)i), "thread");
+		bench_check(!pthread_create(&threads[i], NULL, sender_thread, (void *)(long)i),
+			    "thread");
 	}
 	sleep_ms(20);
 	pthread_barrier_wait(&starting);
@@ -445,9 +431,9 @@ static void bench_unread(void)
 	got = receive_all(bench.count);
 	memory_settle(&after, bench.limit_s);
 	print_memory("after-read", &before, &after, bench.size * bench.count);
-	check(got == bench.count, "not all messages came");
+	bench_check(got == bench.count, "not all messages came");
 	for (i = 0; i < bench.count; i++)
-		check(!bench.transfers[i].wrong, "wrong bytes");
+		bench_check(!bench.transfers[i].wrong, "wrong bytes");
 	close(bench.rx_fd);
 }
 
@@ -498,7 +484,7 @@ int main(int argc, char **argv)
 	bench.size = parse_size(argv[3]);
 	bench.count = atoi(argv[4]);
 	bench.limit_s = atoi(argv[5]);
-	check(bench.count > 0 && bench.count <= MANY_MAX, "COUNT");
+	bench_check(bench.count > 0 && bench.count <= MANY_MAX, "COUNT");
 	bench.msg_len = HDR_NEW + SA_HDR_LEN + bench.size;
 	bench.tid_base = now_us();
 	find_port(&bench.from, "rxe0");

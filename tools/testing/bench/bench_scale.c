@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include "bench_memory.h"
+#include "bench_util.h"
 
 #define RUNS	5
 #define FILES	500
@@ -20,28 +21,6 @@
 static struct test_port port;
 static const char *label;
 
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "bench_scale: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void print_figure(const char *what, int n, double *value, const char *unit)
-{
-	qsort(value, RUNS, sizeof(*value), compare);
-	printf("# bench %s %s outstanding=%d median=%.1f min=%.1f max=%.1f %s\n", label, what,
-	       n, value[RUNS / 2], value[0], value[RUNS - 1], unit);
-}
-
 static double taken(const struct memory *before, const struct memory *after, int n)
 {
 	return (double)(before->free - after->free) / n;
@@ -51,7 +30,7 @@ static int open_client(void)
 {
 	int fd = umad_open(O_RDWR);
 
-	check(fd >= 0 && !umad_reg_client(fd), "open");
+	bench_check(fd >= 0 && !umad_reg_client(fd), "open");
 	return fd;
 }
 
@@ -66,7 +45,7 @@ static void send_requests(int fd, int n, uint64_t due, int retries)
 	for (i = 0; i < n; i++) {
 		msg.mad.tid = htobe64(i);
 		msg.hdr.timeout_ms = due - now_ms();
-		check(msg_write(fd, &msg) == MSG_LEN, "write");
+		bench_check(msg_write(fd, &msg) == MSG_LEN, "write");
 	}
 }
 
@@ -88,8 +67,8 @@ static void bench_outstanding(int n)
 		close(fd);
 		us[run] = (double)(now_us() - start) / n;
 	}
-	print_figure("request_memory", n, bytes, "bytes");
-	print_figure("request_close", n, us, "us");
+	bench_print(label, "request_memory", n, bytes, RUNS, "bytes");
+	bench_print(label, "request_close", n, us, RUNS, "us");
 }
 
 /* From the moment at which all time out until the last has been read. */
@@ -104,14 +83,14 @@ static void bench_expiry(int n)
 		fd = open_client();
 		due = now_ms() + 2000 + n / 2;
 		send_requests(fd, n, due, 0);
-		check(now_ms() < due, "the machine is too slow");
+		bench_check(now_ms() < due, "the machine is too slow");
 		for (i = 0; i < n; i++)
-			check(msg_read(fd, &got, 600000) > 0 && got.hdr.status == ETIMEDOUT,
-			      "timeout");
+			bench_check(msg_read(fd, &got, 600000) > 0 && got.hdr.status == ETIMEDOUT,
+				    "timeout");
 		us[run] = (double)(now_us() - due * 1000) / n;
 		close(fd);
 	}
-	print_figure("request_expiry", n, us, "us");
+	bench_print(label, "request_expiry", n, us, RUNS, "us");
 }
 
 /* What an open file with an agent takes, and its two ends. */
@@ -135,9 +114,9 @@ static void bench_files(void)
 			close(fd[i]);
 		close_us[run] = (double)(now_us() - start) / FILES;
 	}
-	print_figure("file_memory", FILES, bytes, "bytes");
-	print_figure("file_open", FILES, open_us, "us");
-	print_figure("file_close", FILES, close_us, "us");
+	bench_print(label, "file_memory", FILES, bytes, RUNS, "bytes");
+	bench_print(label, "file_open", FILES, open_us, RUNS, "us");
+	bench_print(label, "file_close", FILES, close_us, RUNS, "us");
 }
 
 static void bench_unread(void)
@@ -151,18 +130,18 @@ static void bench_unread(void)
 	for (run = 0; run < RUNS; run++) {
 		fd = open_client();
 		peer = umad_open(O_RDWR);
-		check(!umad_reg_server(peer, CLASS_VENDOR1, METHOD_TEST), "register");
+		bench_check(!umad_reg_server(peer, CLASS_VENDOR1, METHOD_TEST), "register");
 		memory_settle(&before, LIMIT_S);
 		for (i = 0; i < UNREAD; i++) {
 			msg.mad.tid = htobe64(i);
-			check(msg_write(fd, &msg) == MSG_LEN, "write");
+			bench_check(msg_write(fd, &msg) == MSG_LEN, "write");
 		}
 		memory_settle(&after, LIMIT_S);
 		bytes[run] = taken(&before, &after, UNREAD);
 		close(fd);
 		close(peer);
 	}
-	print_figure("unread_memory", UNREAD, bytes, "bytes");
+	bench_print(label, "unread_memory", UNREAD, bytes, RUNS, "bytes");
 }
 
 int main(int argc, char **argv)
@@ -177,7 +156,7 @@ int main(int argc, char **argv)
 	}
 	label = argv[1];
 	requests = atoi(argv[2]);
-	check(!umad_port_find(&port), "no umad node");
+	bench_check(!umad_port_find(&port), "no umad node");
 	setrlimit(RLIMIT_NOFILE, &limit);
 	bench_files();
 	bench_unread();

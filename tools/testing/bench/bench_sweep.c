@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <sys/uio.h>
+#include "bench_util.h"
 
 #define RUNS		3
 #define PORTS		10000
@@ -35,28 +36,6 @@ static int fd;
 static struct umad_msg out[BATCH_MAX], in[BATCH_MAX];
 static struct iovec out_vec[BATCH_MAX], in_vec[BATCH_MAX];
 
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "bench_sweep: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void print_figure(const char *what, double *value, const char *unit)
-{
-	qsort(value, RUNS, sizeof(*value), compare);
-	printf("# bench %s %s outstanding=%d median=%.1f min=%.1f max=%.1f %s\n", label, what,
-	       WINDOW, value[RUNS / 2], value[0], value[RUNS - 1], unit);
-}
-
 static void prepare(struct umad_msg *msg, int i, bool dead)
 {
 	msg_init_usual(msg, &port, 0, CLASS_PERF, METHOD_GET, i);
@@ -75,7 +54,7 @@ static int send_some(int first, int n, bool dead)
 
 	for (i = 0; i < n; i++)
 		prepare(&out[i], first + i, dead);
-	check(writev(fd, out_vec, n) == (ssize_t)n * MSG_LEN, "write");
+	bench_check(writev(fd, out_vec, n) == (ssize_t)n * MSG_LEN, "write");
 	return n;
 }
 
@@ -92,13 +71,13 @@ static int receive_some(int batch, int *calls, int *timed_out)
 		if (len >= 0 || errno != EAGAIN)
 			break;
 		(*calls)++;
-		check(poll(&pfd, 1, 10000) == 1, "poll");
+		bench_check(poll(&pfd, 1, 10000) == 1, "poll");
 	}
-	check(len > 0, "read");
+	bench_check(len > 0, "read");
 	n = (len + MSG_LEN - 1) / MSG_LEN;
 	if (len % MSG_LEN) {
-		check(len % MSG_LEN == TIMED_OUT_LEN && in[n - 1].hdr.status == ETIMEDOUT,
-		      "a timeout");
+		bench_check(len % MSG_LEN == TIMED_OUT_LEN && in[n - 1].hdr.status == ETIMEDOUT,
+			    "a timeout");
 		(*timed_out)++;
 	}
 	return n;
@@ -110,7 +89,6 @@ static int sweep(int batch, bool dead, int *calls)
 	int sent = 0, got = 0, timed_out = 0, n;
 
 	*calls = 0;
-
 	while (got < PORTS) {
 		while (sent < PORTS && sent - got + batch <= WINDOW) {
 			n = PORTS - sent < batch ? PORTS - sent : batch;
@@ -130,10 +108,10 @@ static void bench(const char *what, int batch, bool dead)
 
 	for (run = 0; run < RUNS; run++) {
 		start = now_us();
-		check(sweep(batch, dead, &calls) == (dead ? DEAD : 0), "timeouts");
+		bench_check(sweep(batch, dead, &calls) == (dead ? DEAD : 0), "timeouts");
 		us[run] = (double)(now_us() - start) / PORTS;
 	}
-	print_figure(what, us, "us");
+	bench_print(label, what, WINDOW, us, RUNS, "us");
 	printf("# %s %s: %d calls for %d ports\n", label, what, calls, PORTS);
 }
 
@@ -148,12 +126,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	label = argv[1];
-	check(!umad_port_find(&port), "no umad node");
-	check(umad_read_sysfs("/sys/class/infiniband/hwsim1/ports/1/lid", lid,
-			      sizeof(lid)) >= 0, "hwsim1");
+	bench_check(!umad_port_find(&port), "no umad node");
+	bench_check(umad_read_sysfs("/sys/class/infiniband/hwsim1/ports/1/lid", lid,
+				    sizeof(lid)) >= 0, "hwsim1");
 	far_lid = strtoul(lid, NULL, 0);
 	fd = umad_open(O_RDWR | O_NONBLOCK);
-	check(fd >= 0 && !umad_reg_client(fd), "open");
+	bench_check(fd >= 0 && !umad_reg_client(fd), "open");
 	for (i = 0; i < BATCH_MAX; i++) {
 		out_vec[i] = (struct iovec){ &out[i], MSG_LEN };
 		in_vec[i] = (struct iovec){ &in[i], MSG_LEN };

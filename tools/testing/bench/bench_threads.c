@@ -9,6 +9,7 @@
 #include "umad_util.h"
 
 #include <stdio.h>
+#include "bench_util.h"
 
 #define THREADS_MAX	16
 
@@ -20,26 +21,18 @@ struct writer {
 	uint64_t written;
 };
 
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "bench_threads: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 static void *write_on(void *arg)
 {
 	struct writer *writer = arg;
 	int fd = umad_open(O_RDWR);
 	struct umad_msg msg;
 
-	check(fd >= 0 && !umad_reg_client(fd), "open");
+	bench_check(fd >= 0 && !umad_reg_client(fd), "open");
 	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		/* The last may not have left. */
 		msg.mad.tid = htobe64(writer->written++);
-		check(msg_write(fd, &msg) == MSG_LEN, "write");
+		bench_check(msg_write(fd, &msg) == MSG_LEN, "write");
 	}
 	close(fd);
 	return NULL;
@@ -56,11 +49,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	n = atoi(argv[2]);
-	check(n > 0 && n <= THREADS_MAX, "threads");
-	check(!umad_port_find(&port), "no umad node");
+	bench_check(n > 0 && n <= THREADS_MAX, "threads");
+	bench_check(!umad_port_find(&port), "no umad node");
 	start = now_us();
 	for (i = 0; i < n; i++)
-		check(!pthread_create(&writers[i].thread, NULL, write_on, &writers[i]), "thread");
+		bench_check(!pthread_create(&writers[i].thread, NULL, write_on, &writers[i]),
+			    "thread");
 	sleep_ms(1000 * (argc > 3 ? atoi(argv[3]) : 2));
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (i = 0; i < n; i++) {

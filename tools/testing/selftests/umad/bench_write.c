@@ -9,35 +9,12 @@
 #include "umad_util.h"
 
 #include <stdio.h>
+#include "bench_util.h"
 
 #define BLOCKS 25
 #define PER_BLOCK 20
 
 static struct test_port port;
-
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "bench_write: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void print_figure(const char *label, const char *what, int outstanding,
-			 double *us)
-{
-	qsort(us, BLOCKS, sizeof(*us), compare);
-	printf("# bench %s %s outstanding=%d median=%.1f min=%.1f max=%.1f us\n",
-	       label, what, outstanding, us[BLOCKS / 2], us[0],
-	       us[BLOCKS - 1]);
-}
 
 /* Each block's own sends are flushed after it, by their agent's end. */
 static void bench_write(const char *label, int fd, int outstanding)
@@ -49,20 +26,20 @@ static void bench_write(const char *label, int fd, int outstanding)
 
 	for (block = 0; block < BLOCKS; block++) {
 		id = umad_reg_client(fd);
-		check(id >= 0, "register");
+		bench_check(id >= 0, "register");
 		msg_init_usual(&msg, &port, id, CLASS_VENDOR1, METHOD_NOBODY, 0);
 		msg.hdr.timeout_ms = -1;
 		sleep_ms(20);
 		start = now_us();
 		for (i = 0; i < PER_BLOCK; i++) {
 			msg.mad.tid = htobe64(1000000 + i);
-			check(msg_write(fd, &msg) == MSG_LEN, "write");
+			bench_check(msg_write(fd, &msg) == MSG_LEN, "write");
 		}
 		us[block] = (double)(now_us() - start) / PER_BLOCK;
 		sleep_ms(20);
 		umad_unreg(fd, id);
 	}
-	print_figure(label, "write", outstanding, us);
+	bench_print(label, "write", outstanding, us, BLOCKS, "us");
 }
 
 static void bench_round_trip(const char *label, int fd, int peer,
@@ -80,15 +57,15 @@ static void bench_round_trip(const char *label, int fd, int peer,
 		start = now_us();
 		for (i = 0; i < PER_BLOCK; i++) {
 			msg.mad.tid = htobe64(2000000 + i);
-			check(msg_write(fd, &msg) == MSG_LEN, "write");
-			check(read(peer, &got, MSG_LEN) == MSG_LEN, "read");
+			bench_check(msg_write(fd, &msg) == MSG_LEN, "write");
+			bench_check(read(peer, &got, MSG_LEN) == MSG_LEN, "read");
 			msg_reply(&got, &got, 0);
-			check(msg_write(peer, &got) == MSG_LEN, "reply");
-			check(read(fd, &got, MSG_LEN) == MSG_LEN, "read");
+			bench_check(msg_write(peer, &got) == MSG_LEN, "reply");
+			bench_check(read(fd, &got, MSG_LEN) == MSG_LEN, "read");
 		}
 		us[block] = (double)(now_us() - start) / PER_BLOCK;
 	}
-	print_figure(label, "round_trip", outstanding, us);
+	bench_print(label, "round_trip", outstanding, us, BLOCKS, "us");
 }
 
 static void bench(const char *label, int outstanding)
@@ -96,14 +73,14 @@ static void bench(const char *label, int outstanding)
 	int fd = umad_open(O_RDWR), peer = umad_open(O_RDWR), i;
 	struct umad_msg msg;
 
-	check(fd >= 0 && peer >= 0, "open");
-	check(!umad_reg_client(fd), "register");
-	check(!umad_reg_server(peer, CLASS_VENDOR1, METHOD_TEST), "register");
+	bench_check(fd >= 0 && peer >= 0, "open");
+	bench_check(!umad_reg_client(fd), "register");
+	bench_check(!umad_reg_server(peer, CLASS_VENDOR1, METHOD_TEST), "register");
 	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
 	msg.hdr.timeout_ms = -1;
 	for (i = 0; i < outstanding; i++) {
 		msg.mad.tid = htobe64(i);
-		check(msg_write(fd, &msg) == MSG_LEN, "write");
+		bench_check(msg_write(fd, &msg) == MSG_LEN, "write");
 	}
 	bench_write(label, fd, outstanding);
 	bench_round_trip(label, fd, peer, outstanding);
@@ -123,12 +100,12 @@ static void bench_open(const char *label)
 		start = now_us();
 		for (i = 0; i < PER_BLOCK; i++) {
 			fd = umad_open(O_RDWR);
-			check(fd >= 0 && !umad_reg_client(fd), "open");
+			bench_check(fd >= 0 && !umad_reg_client(fd), "open");
 			close(fd);
 		}
 		us[block] = (double)(now_us() - start) / PER_BLOCK;
 	}
-	print_figure(label, "open_close", 0, us);
+	bench_print(label, "open_close", 0, us, BLOCKS, "us");
 }
 
 /* For nobody, and no response is expected: the call alone. */
@@ -143,11 +120,11 @@ static void bench_write_alone(const char *label, int fd, struct umad_msg *msg)
 		for (i = 0; i < PER_BLOCK; i++) {
 			sleep_ms(1);
 			start = now_us();
-			check(msg_write(fd, msg) == MSG_LEN, "write");
+			bench_check(msg_write(fd, msg) == MSG_LEN, "write");
 			us[block] += (double)(now_us() - start) / PER_BLOCK;
 		}
 	}
-	print_figure(label, "write_alone", 0, us);
+	bench_print(label, "write_alone", 0, us, BLOCKS, "us");
 }
 
 /* The same, with all that the processor does for it. */
@@ -160,10 +137,10 @@ static void bench_flood(const char *label, int fd, struct umad_msg *msg)
 	for (block = 0; block < BLOCKS; block++) {
 		start = now_us();
 		for (i = 0; i < 20 * PER_BLOCK; i++)
-			check(msg_write(fd, msg) == MSG_LEN, "write");
+			bench_check(msg_write(fd, msg) == MSG_LEN, "write");
 		us[block] = (double)(now_us() - start) / (20 * PER_BLOCK);
 	}
-	print_figure(label, "write_flood", 0, us);
+	bench_print(label, "write_flood", 0, us, BLOCKS, "us");
 }
 
 static void bench_unsolicited(const char *label)
@@ -171,7 +148,7 @@ static void bench_unsolicited(const char *label)
 	int fd = umad_open(O_RDWR);
 	struct umad_msg msg;
 
-	check(fd >= 0 && !umad_reg_client(fd), "open");
+	bench_check(fd >= 0 && !umad_reg_client(fd), "open");
 	msg_init_usual(&msg, &port, 0, CLASS_VENDOR1, METHOD_NOBODY, 0);
 	bench_write_alone(label, fd, &msg);
 	bench_flood(label, fd, &msg);
@@ -184,7 +161,7 @@ int main(int argc, char **argv)
 	int i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	check(!umad_port_find(&port), "no umad node");
+	bench_check(!umad_port_find(&port), "no umad node");
 	if (argc < 3) {
 		bench_open(label);
 		bench_unsolicited(label);
