@@ -99,7 +99,7 @@ def table(title, rows, modules):
 def main():
     """See the head of this file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("load", choices=("write", "trip", "open", "expire"))
+    parser.add_argument("load", choices=("write", "trip", "open", "expire", "segment"))
     parser.add_argument("--device", choices=("rxe0", "hwsim0"), default="rxe0",
                         help="what it runs on (rxe0)")
     parser.add_argument("--kernel", default="stock-6.1", help="profile (stock-6.1)")

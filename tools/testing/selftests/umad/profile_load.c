@@ -2,13 +2,16 @@
 /*
  * A load for tools/testing/profile: COUNT times the same. Judges nothing.
  *
- *	profile_load write|trip|open|expire COUNT
+ *	profile_load write|trip|open|expire|segment COUNT
  */
 #include "umad_util.h"
 
 #include <stdio.h>
 
 #define OUTSTANDING 500
+#define SA_HDR_LEN 56
+#define SA_DATA_LEN 200
+#define METHOD_REPORT 0x06
 
 static struct test_port port;
 
@@ -82,6 +85,32 @@ static void load_expire(int count)
 	close(fd);
 }
 
+/* One RMPP message of so many segments. */
+static void load_segment(int count)
+{
+	size_t len = HDR_NEW + SA_HDR_LEN + (size_t)count * SA_DATA_LEN;
+	int fd = umad_open(O_RDWR), peer = umad_open(O_RDWR);
+	struct ib_user_mad_reg_req2 req;
+	struct umad_msg *msg = calloc(1, len);
+
+	check(fd >= 0 && peer >= 0 && msg, "open");
+	reg_init(&req, CLASS_SA, 2);
+	req.rmpp_version = 1;
+	check(!umad_reg2(fd, &req), "register");
+	mask_set((uint64_t *)req.method_mask, METHOD_REPORT);
+	check(!umad_reg2(peer, &req), "register");
+	msg_init(msg, &port, 0, CLASS_SA, METHOD_REPORT, 1);
+	msg->hdr.retries = 3;
+	msg->data[24] = 1;		/* RMPP version */
+	msg->data[25] = 1;		/* DATA */
+	msg->data[26] = 1;		/* Active */
+	check(write(fd, msg, len) == (ssize_t)len, "write");
+	check(read(peer, msg, len) == (ssize_t)len, "read");
+	close(fd);
+	close(peer);
+	free(msg);
+}
+
 static void load_open(int count)
 {
 	int i, fd;
@@ -103,11 +132,12 @@ int main(int argc, char **argv)
 		{ "trip", load_trip },
 		{ "open", load_open },
 		{ "expire", load_expire },
+		{ "segment", load_segment },
 	};
 	int i;
 
 	check(argc == 3 && !umad_port_find(&port), "usage, or no port");
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 5; i++)
 		if (!strcmp(argv[1], loads[i].name)) {
 			loads[i].run(atoi(argv[2]));
 			return 0;
