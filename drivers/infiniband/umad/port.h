@@ -65,6 +65,7 @@ struct workqueue_struct;
  * @rx_window_budget: segments that their senders may send unacknowledged, in all;
  *	0 until the first agent; all who set it set the same
  * @rmpp_window: of them those that senders have been allowed to send
+ * @spares: MADs that messages keep for their next segment, &umad_xfer_tx.spare
  * @abort_agent: sends the ABORTs of agents that go away, or NULL; constant after add
  * @aborts: those that are in ib_core
  * @pace: how fast it sends again
@@ -108,6 +109,7 @@ struct umad_port {
 	atomic64_t rmpp_reassembly_bytes;
 	u32 rx_window_budget;
 	struct umad_rmpp_window rmpp_window;
+	atomic_t spares;
 	struct ib_mad_agent *abort_agent;
 	atomic_t aborts;
 	struct umad_pace pace;

@@ -471,6 +471,31 @@ void umad_request_free_mad(struct umad_request *req, struct ib_mad_send_buf *buf
 }
 
 /**
+ * umad_request_hold_mad() - a MAD that was sent is to be sent again
+ * @req: that it was built for; caller must hold an active reference to its agent
+ *
+ * Context: any.
+ */
+void umad_request_hold_mad(struct umad_request *req)
+{
+	umad_ah_get(req->ah);
+	umad_request_get(req);
+}
+
+/**
+ * umad_request_release_mad() - ib_core has done with a MAD, which is kept
+ * @req: that it was built for; ib_free_send_mad() has to follow, or
+ *	umad_request_hold_mad() before it is posted again
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_request_release_mad(struct umad_request *req)
+{
+	umad_ah_put(req->ah);
+	umad_request_put(req);
+}
+
+/**
  * umad_request_unlock() - release &umad_file.lock after umad_request_step()
  * @file: whose lock is held
  *

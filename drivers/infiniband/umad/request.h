@@ -177,6 +177,8 @@ struct ib_mad_send_buf *umad_request_build_mad(struct umad_request *req, const v
 					       size_t head_len, size_t len, gfp_t gfp,
 					       umad_done_fn done);
 void umad_request_free_mad(struct umad_request *req, struct ib_mad_send_buf *buf);
+void umad_request_hold_mad(struct umad_request *req);
+void umad_request_release_mad(struct umad_request *req);
 void umad_request_get(struct umad_request *req);
 void umad_request_put(struct umad_request *req);
 enum umad_txn_action umad_request_step(struct umad_request *req,

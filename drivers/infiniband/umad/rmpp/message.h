@@ -28,6 +28,8 @@ struct umad_request;
  * @posting: a thread hands segments to ib_core; protected by &umad_file.lock
  * @ready_node: in &umad_sched_queue.ready while it waits for a turn to send; protected by
  *	&umad_file.lock
+ * @spare: MADs of segments that have left, for the next ones, by &ib_mad_send_buf.next;
+ *	none unless it is ready or @posting; protected by &umad_file.lock
  * @ready_since: since when, in ns; protected by &umad_file.lock
  * @short_segs: that count in &umad_user.short_segs; protected by &umad_file.lock
  * @unscheduled: segments in ib_core that had no turn; protected by &umad_file.lock
@@ -53,6 +55,7 @@ struct umad_xfer_tx {
 	size_t data_len;
 	u32 mad_size;
 	struct list_head ready_node;
+	struct ib_mad_send_buf *spare;
 	u64 ready_since;
 	u32 short_segs;
 	unsigned int unscheduled;

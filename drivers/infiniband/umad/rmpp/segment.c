@@ -113,14 +113,71 @@ static struct ib_mad_send_buf *segment_build(struct umad_request *req, bool last
 	return buf;
 }
 
-/* Build a segment, and hand it to ib_core. Return: 0; 1 if it is the wait entry; an errno. */
-static int post_segment(struct umad_request *req, u32 seg)
+/*
+ * To make a MAD takes a tenth of what a segment does in all, and most of that is to clear
+ * what is written next. So one that has left is sent again with the next segment. A port
+ * keeps no more than ib_core has of its segments, whatever number of messages waits.
+ */
+#define SPARES_MAX	64
+
+/* Is the MAD of a segment that has left kept for another? */
+static bool spare_keep(struct umad_xfer_tx *tx, struct ib_mad_send_buf *buf)
+	__must_hold(&tx->file->lock)
+{
+	atomic_t *spares = &tx->file->port->spares;
+
+	if (!umad_xfer_tx_is_ready(tx) && !tx->posting)
+		return false;
+	if (atomic_inc_return(spares) > SPARES_MAX) {
+		atomic_dec(spares);
+		return false;
+	}
+	buf->next = tx->spare;
+	tx->spare = buf;
+	return true;
+}
+
+static struct ib_mad_send_buf *spare_take(struct umad_xfer_tx *tx)
+	__must_hold(&tx->file->lock)
+{
+	struct ib_mad_send_buf *buf = tx->spare;
+
+	if (!buf)
+		return NULL;
+	tx->spare = buf->next;
+	buf->next = NULL;
+	atomic_dec(&tx->file->port->spares);
+	return buf;
+}
+
+/**
+ * umad_xfer_tx_free_spares() - it sends nothing now
+ * @tx: a message
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_xfer_tx_free_spares(struct umad_xfer_tx *tx)
+{
+	struct ib_mad_send_buf *buf;
+
+	lockdep_assert_held(&tx->file->lock);
+	while ((buf = spare_take(tx)))
+		ib_free_send_mad(buf);
+}
+
+/*
+ * Build a segment, in @buf if that is not NULL, and hand it to ib_core. Return: 0; 1 if it
+ * is the wait entry; an errno.
+ */
+static int post_segment(struct umad_request *req, u32 seg, struct ib_mad_send_buf *buf)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
-	struct ib_mad_send_buf *buf;
 	int ret;
 
-	buf = segment_build(req, seg == tx->engine.segs);
+	if (buf)
+		umad_request_hold_mad(req);
+	else
+		buf = segment_build(req, seg == tx->engine.segs);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	fill_segment(tx, seg, buf->mad);
@@ -149,12 +206,16 @@ static void post_next(struct umad_request *req, u32 seg)
 	__must_hold(&req->file->lock)
 {
 	struct umad_file *file = req->file;
+	struct ib_mad_send_buf *buf = NULL;
 	int ret = -ENOBUFS;
 
 	if (!is_last_too_many(req, seg)) {
+		/* The last one may be the wait entry, and stay. */
+		if (seg != req->rmpp->engine.segs)
+			buf = spare_take(req->rmpp);
 		spin_unlock(&file->lock);
 		cond_resched();
-		ret = post_segment(req, seg);
+		ret = post_segment(req, seg, buf);
 		spin_lock(&file->lock);
 	}
 	if (ret < 0)
@@ -251,6 +312,8 @@ static unsigned int segments_post(struct umad_request *req, unsigned int max)
 		      tx->engine.resent - resent);
 	tx->posting = false;
 	umad_xfer_tx_want(req);
+	if (!umad_xfer_tx_is_ready(tx))
+		umad_xfer_tx_free_spares(tx);
 	return n;
 }
 
@@ -258,15 +321,20 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	struct umad_request *req = umad_post_owner(buf);
 	struct umad_file *file = req->file;
+	bool kept;
 
 	spin_lock(&file->lock);
 	rmpp_tx_sent(&req->rmpp->engine, ktime_get_ns());
 	umad_request_count_failure(req, status);
 	give_place(req, true);
 	umad_xfer_tx_want(req);
+	kept = status == IB_WC_SUCCESS && spare_keep(req->rmpp, buf);
 	spin_unlock(&file->lock);
 	umad_xfer_tx_give_back(req->rmpp);
-	umad_request_free_mad(req, buf);
+	if (kept)
+		umad_request_release_mad(req);
+	else
+		umad_request_free_mad(req, buf);
 }
 
 /*

@@ -302,6 +302,7 @@ static void error_describe(const struct umad_request *req, u8 *reserved)
 static void transfer_stop(struct umad_request *req)
 {
 	list_del_init(&req->rmpp->ready_node);
+	umad_xfer_tx_free_spares(req->rmpp);
 	umad_rmpp_set_timer(req->file, &req->rmpp->timer, U64_MAX);
 }
 

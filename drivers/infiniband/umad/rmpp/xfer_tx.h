@@ -14,6 +14,7 @@ struct umad_rmpp_key;
 /* segment.c */
 void umad_xfer_tx_begin(struct umad_request *req);
 void umad_xfer_tx_want(struct umad_request *req);
+void umad_xfer_tx_free_spares(struct umad_xfer_tx *tx);
 void umad_xfer_tx_queues_init(struct umad_rmpp *rmpp);
 void umad_xfer_tx_queues_destroy(struct umad_rmpp *rmpp);
 
