@@ -91,8 +91,9 @@ static u32 send_some(struct model *m, u32 most)
 		MUST(m->before.state == RMPP_TX_SENDING);
 		MUST(seg <= m->tx.segs && seg <= m->tx.window_last);
 		MUST(seg < m->tx.next);
-		/* A new one; or the first that is missing; or a probe. */
-		MUST(seg == before || seg == m->tx.una || seg == m->tx.una - 1);
+		/* A new one; or of those that may be missing; or a probe. */
+		MUST(seg == before || (seg >= m->tx.una && seg <= m->tx.recover) ||
+		     seg == m->tx.una || seg == m->tx.una - 1);
 		check(m);
 	}
 	MUST(sent <= RMPP_TX_POSTED_MAX);

@@ -31,6 +31,7 @@ MODULE_PARM_DESC(seed, "run the RMPP transfers with this seed only");
  * @seeds: how many transfers
  * @segs: at most, by the seed
  * @fault: of the pipe
+ * @window: what the receiver gives, and all messages have @segs; 0: by the seed
  * @intree_tx: the sender is the model of the in-tree one
  * @intree_rx: the receiver is
  * @rewind: what the model of the sender does
@@ -43,6 +44,7 @@ struct profile {
 	u32 seeds;
 	u32 segs;
 	struct pipe_fault fault;
+	u32 window;
 	bool intree_tx;
 	bool intree_rx;
 	enum rewind rewind;
@@ -348,6 +350,10 @@ static void pair_init(struct pair *pair, const struct profile *profile,
 	pair->rx_started = false;
 	pair->segs = random_size(pair, profile->segs);
 	pair->window = random_size(pair, RMPP_RX_WINDOW_MAX);
+	if (profile->window) {
+		pair->segs = profile->segs;
+		pair->window = profile->window;
+	}
 	pair->layout = rmpp_layout_of(classes[seed % ARRAY_SIZE(classes)],
 				      seed % 2 ? 256 : 2048);
 	class_hdr = pair->layout.hdr - IB_MGMT_RMPP_HDR;
@@ -474,6 +480,13 @@ static const struct profile profiles[] = {
 	  .base_ms = 10000, .seg_us = 300000 },
 	{ "lost 1 %, long", 12, SEGS_MAX, { .lost = 100, .delay_ms = 1 },
 	  .base_ms = 10000, .seg_us = 10000 },
+	{ "lost 300 in a row", 100, 1500,
+	  { .burst = 300, .delay_ms = 10 }, .window = 336, .base_ms = 1500 },
+	{ "lost 10 in a row", 100, 500,
+	  { .burst = 10, .delay_ms = 10 }, .window = 336, .base_ms = 450 },
+	{ "to in-tree, lost 60 in a row", 100, 500,
+	  { .burst = 60, .delay_ms = 10 }, .window = 64, .intree_rx = true,
+	  .base_ms = 2000 },
 	{ "cut", 300, 1000, { .cut = true, .delay_ms = 5 }, .may_fail = true,
 	  .base_ms = 10000, .seg_us = 12000 },
 	{ "to in-tree, clean", 200, 1000, { .delay_ms = 5 },

@@ -45,6 +45,7 @@ void pipe_init(struct pipe *pipe, const struct pipe_fault *fault, u64 seed)
 	pipe->random = seed;
 	pipe->delay = pipe_random(pipe, fault->delay_ms * 1000 + 1) *
 		      (u64)NSEC_PER_USEC;
+	pipe->burst_at = fault->burst ? pipe_random(pipe, 100) * MS : 0;
 	pipe->cut_at = fault->cut ? pipe_random(pipe, 20) * MS / 2 : U64_MAX;
 }
 
@@ -119,6 +120,12 @@ static void carry(struct pipe *pipe, struct pipe_event event)
 	push(pipe, event);
 }
 
+static bool in_burst(const struct pipe *pipe, u64 at)
+{
+	return at >= pipe->burst_at &&
+	       at - pipe->burst_at < pipe->fault->burst * LINK_TIME;
+}
+
 /* A packet for one of the two; DATA also comes back as PIPE_SENT. */
 void pipe_send(struct pipe *pipe, enum pipe_kind kind,
 	       const struct rmpp_packet *packet, u32 payload, u64 now)
@@ -129,15 +136,19 @@ void pipe_send(struct pipe *pipe, enum pipe_kind kind,
 		.packet = *packet,
 		.payload = payload,
 	};
+	bool data = kind == PIPE_TO_RX && packet->type == IB_MGMT_RMPP_TYPE_DATA;
 
 	*busy = max(*busy, now) + LINK_TIME;
 	event.at = *busy;
-	carry(pipe, event);
+	if (data && in_burst(pipe, event.at))
+		pipe->lost++;
+	else
+		carry(pipe, event);
 	if (happens(pipe, pipe->fault->twice)) {
 		pipe->twice++;
 		carry(pipe, event);
 	}
-	if (kind == PIPE_TO_RX && packet->type == IB_MGMT_RMPP_TYPE_DATA) {
+	if (data) {
 		event.kind = PIPE_SENT;
 		push(pipe, event);
 	}

@@ -42,6 +42,7 @@ struct pipe_event {
  * @twice: they come twice
  * @late: they come up to @late_ms later, behind others
  * @late_ms: how late
+ * @burst: the sender's link loses all for as long as it sends so many, once
  * @delay_ms: on the way, all of them; up to so long, by the seed
  * @cut: the whole pipe breaks in the middle of the transfer, for good
  */
@@ -50,6 +51,7 @@ struct pipe_fault {
 	u32 twice;
 	u32 late;
 	u32 late_ms;
+	u32 burst;
 	u32 delay_ms;
 	bool cut;
 };
@@ -60,6 +62,7 @@ struct pipe_fault {
  * @random: state of the generator
  * @delay: of all packets
  * @cut_at: when it breaks
+ * @burst_at: when the burst begins
  * @busy: the sender's link is, the receiver's link is, until then
  * @events: a heap, first in time first
  * @count: of them
@@ -74,6 +77,7 @@ struct pipe {
 	u64 random;
 	u64 delay;
 	u64 cut_at;
+	u64 burst_at;
 	u64 busy[2];
 	struct pipe_event *events;
 	u32 count;

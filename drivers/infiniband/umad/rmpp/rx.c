@@ -150,6 +150,9 @@ static enum rmpp_rx_verdict receive_again(struct rmpp_rx *rx, u32 seg, u64 now)
 	rx->in_order_run = 0;
 	rx->again = seg;
 	rx->again_run = next ? rx->again_run + 1 : 1;
+	/* Of many that may be missing it has sent more again than were. */
+	if (seg <= rx->gap_end)
+		return next ? RMPP_RX_DROP : RMPP_RX_ACK;
 	if (rx->again_run >= REWIND_RUN)
 		rx->rewinds = true;
 	if (!rx->rewinds || !may_repeat_ack(rx))
@@ -334,9 +337,15 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 	}
 
 	expected_advance(rx);
-	/* Waited for, or with more behind it: that is what the sender needs. */
-	filled_gap = rx->gap_acks || rx->expected > packet->seg + 1;
+	/*
+	 * Waited for, or with more behind it, or before another gap: that is what the sender
+	 * needs. What it has sent again may end here.
+	 */
+	filled_gap = rx->gap_acks || rx->expected > packet->seg + 1 ||
+		     (rx->highest >= rx->expected && !rx->rewinds);
 	rx->in_order_run = filled_gap ? 0 : rx->in_order_run + 1;
+	if (filled_gap && rx->highest < rx->expected)
+		rx->gap_end = rx->highest;
 	rx->gap_acks = 0;
 	if (rx->last && rx->expected > rx->last) {
 		rx->state = RMPP_RX_DONE;

@@ -93,6 +93,7 @@ enum rmpp_rx_verdict {
  * @again: the segment that came twice last
  * @again_run: how many have come twice in turn, each the one behind that before, with
  *	nothing new among them and nothing missing
+ * @gap_end: the last segment that had come when the last gap was filled; 0: there was none
  * @rewinds: the sender goes back at each ACK, so it is sent as few as can be
  * @dropped: segments that came for nothing: twice, or out of the window
  * @have: by segment modulo its size: stored, from @expected on
@@ -125,6 +126,7 @@ struct rmpp_rx {
 	bool solicited;
 	u32 again;
 	u32 again_run;
+	u32 gap_end;
 	bool rewinds;
 	u32 dropped;
 	DECLARE_BITMAP(have, RMPP_RX_WINDOW_MAX);

@@ -179,12 +179,12 @@ u32 rmpp_tx_next(struct rmpp_tx *tx, u64 now)
 		return 0;
 
 	if (tx->send_gap) {
-		tx->send_gap = false;
+		tx->send_gap = tx->gap_next < tx->gap_last;
 		tx->gap_sent_at = now;
 		/* Nothing new is left that could show gaps further on. */
 		if (tx->next > tx->segs)
 			tx->recover = tx->segs;
-		return segment_retransmit(tx, tx->una, now);
+		return segment_retransmit(tx, tx->gap_next++, now);
 	}
 	probe = tx->send_probe ? probe_seg(tx, now) : 0;
 	tx->send_probe = false;
@@ -265,6 +265,15 @@ static void rtt_sample(struct rmpp_tx *tx, const struct rmpp_packet *packet,
 	}
 }
 
+/* From @una on, so many of those that may be missing are to be sent again. */
+static void resend_gap(struct rmpp_tx *tx, u32 run)
+{
+	tx->gap_run = run;
+	tx->gap_next = tx->una;
+	tx->gap_last = min_t(u64, (u64)tx->una + run - 1, max(tx->recover, tx->una));
+	tx->send_gap = true;
+}
+
 /* Something between here and there was full: send less, from @una on. */
 static void enter_recovery(struct rmpp_tx *tx)
 {
@@ -277,7 +286,7 @@ static void enter_recovery(struct rmpp_tx *tx)
 	tx->grown = 0;
 	tx->inflation = 0;
 	tx->gap_sent_at = 0;
-	tx->send_gap = true;
+	resend_gap(tx, 1);
 }
 
 static void cwnd_grow(struct rmpp_tx *tx, u32 acked)
@@ -313,6 +322,7 @@ static bool was_reordering(struct rmpp_tx *tx, u64 now)
 static void leave_recovery(struct rmpp_tx *tx)
 {
 	tx->recover = 0;
+	tx->send_gap = false;
 	tx->prior_cwnd = 0;
 }
 
@@ -341,8 +351,18 @@ static void recovery_update(struct rmpp_tx *tx, u64 now)
 		leave_recovery(tx);
 		return;
 	}
-	/* It stopped short: here is the next gap. */
-	tx->send_gap = true;
+	/* The rest of what is sent again is on its way, or is to be sent. */
+	if (tx->una <= tx->gap_last) {
+		tx->gap_next = max(tx->gap_next, tx->una);
+		tx->send_gap = tx->gap_next <= tx->gap_last;
+		return;
+	}
+	/*
+	 * It stopped short: here is the next gap. If that goes on where what was sent
+	 * again ends, many in a row were lost, and one at a time would take a round trip
+	 * for each.
+	 */
+	resend_gap(tx, tx->una == tx->gap_last + 1 ? min(2 * tx->gap_run, tx->cwnd) : 1);
 	tx->send_probe = !tx->early_acks;
 }
 
@@ -355,7 +375,6 @@ static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
 	tx->probes = 0;
 	tx->progress_at = now;
 	tx->waited = 0;
-	tx->send_gap = false;
 	tx->send_probe = false;
 	if (tx->una > tx->segs) {
 		tx->state = RMPP_TX_ACKED;
@@ -392,7 +411,7 @@ static void acked_again(struct rmpp_tx *tx, u64 now)
 	 * sent before it come in for a round trip.
 	 */
 	if (now - tx->gap_sent_at > again)
-		tx->send_gap = true;
+		resend_gap(tx, 1);
 }
 
 /* IBA 13.6.6.1; what is old or reordered is let pass, as in-tree. */

@@ -66,10 +66,14 @@ enum rmpp_reason {
  *	that have arrived
  * @early_acks: the receiver acknowledges before its window is used up, and
  *	when it misses a segment; one of the in-tree kernel does neither
- * @send_gap: @una is to be sent again
+ * @send_gap: @gap_next to @gap_last are to be sent again
+ * @gap_next: see there
+ * @gap_last: see there; what was sent again last ends with it
+ * @gap_run: so many segments are sent again at a time
  * @send_probe: the segment before @una is to be sent again: any receiver
  *	answers a segment that it has with its true position
- * @gap_sent_at: when @una was last sent again; 0: not since the loss was noticed
+ * @gap_sent_at: when a segment was last sent again, not as a probe; 0: not since the
+ *	loss was noticed
  * @probes: probes sent since something was last acknowledged
  * @probed_at: when the last of them was
  * @posted: segments in the send queue
@@ -108,6 +112,9 @@ struct rmpp_tx {
 	u32 inflation;
 	bool early_acks;
 	bool send_gap;
+	u32 gap_next;
+	u32 gap_last;
+	u32 gap_run;
 	bool send_probe;
 	u64 gap_sent_at;
 	u32 probes;
