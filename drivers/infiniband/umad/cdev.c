@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include "agent.h"
 #include "file.h"
+#include "poll_wake.h"
 #include "port.h"
 #include "register.h"
 #include "request.h"
@@ -49,6 +50,7 @@ void umad_cdev_exit(void)
 /* Of one without agents that is on no list. */
 static void file_free(struct umad_file *file)
 {
+	umad_poll_wake_free(file->poll_wake);
 	umad_retry_queue_destroy(&file->retry_queue);
 	if (file->rmpp)
 		umad_xfer_tx_queues_destroy(file->rmpp);

@@ -36,6 +36,7 @@
 
 struct seq_file;
 struct umad_agent;
+struct umad_poll_wake;
 struct umad_port;
 
 /* Few files have more: a program's for SMPs of both kinds, the SA and performance management. */
@@ -67,6 +68,7 @@ struct umad_port;
  * @reserve: of the opener's cgroup, which is charged for what is received
  * @reserve_used: bytes of it
  * @rxq: what read() will return, has its own lock
+ * @poll_wake: wakes its pollers after a read() that has failed; set once, by the first
  */
 struct umad_file {
 	struct umad_port *port;
@@ -95,6 +97,7 @@ struct umad_file {
 	struct umad_reserve *reserve;
 	atomic_t reserve_used;
 	struct umad_rxq rxq;
+	struct umad_poll_wake *poll_wake;
 };
 
 /**

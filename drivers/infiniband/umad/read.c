@@ -4,22 +4,15 @@
 #include "cdev.h"
 
 #include <linux/fs.h>
-#include <linux/jiffies.h>
-#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
-#include <linux/time64.h>
 #include <linux/uio.h>
 #include "file.h"
 #include "pagebuf.h"
+#include "poll_wake.h"
 #include "port.h"
 #include "records.h"
 #include "trace.h"
-
-/* After a wake-up that took so long, the next by a read that fails is this much later. */
-#define LONG_WAKE_US		50
-#define WAKE_PAUSE		256
-#define WAKE_PAUSE_MAX_US	(10LL * USEC_PER_SEC)
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
 static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t len)
@@ -82,33 +75,10 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 			return entry;
 		if (nonblock)
 			return ERR_PTR(-EAGAIN);
-		/* Not exclusive: an exclusive poller would take the wake-up, as epoll has. */
-		if (wait_event_interruptible(file->rxq.wait,
-					     umad_rxq_is_ready(&file->rxq)))
+		if (wait_event_interruptible_exclusive(file->rxq.readers,
+						       umad_rxq_is_ready(&file->rxq)))
 			return ERR_PTR(-ERESTARTSYS);
 	}
-}
-
-/*
- * A read that has failed wakes all, and looks at whoever waits for the file. If these are
- * very many, the next such read pays for it by waiting itself: one after the other would
- * leave the processor to nobody else.
- */
-static void wake_others(struct umad_rxq *q)
-{
-	ktime_t start = ktime_get(), at = READ_ONCE(q->wake_at);
-	s64 took;
-
-	if (ktime_before(start, at)) {
-		schedule_timeout_killable(usecs_to_jiffies(ktime_us_delta(at, start)) + 1);
-		start = ktime_get();
-	}
-	umad_rxq_wake_all(q);
-	took = ktime_us_delta(ktime_get(), start);
-	if (took < LONG_WAKE_US)
-		return;
-	WRITE_ONCE(q->wake_at,
-		   ktime_add_us(start, min_t(s64, WAKE_PAUSE * took, WAKE_PAUSE_MAX_US)));
 }
 
 /* What one buffer of @count bytes is for. */
@@ -131,7 +101,7 @@ static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count
 	if (ret >= 0)
 		umad_rxq_free(&file->rxq, entry);
 	else if (umad_rxq_put_back(&file->rxq, entry))
-		wake_others(&file->rxq);
+		umad_poll_wake_soon(&file->poll_wake, &file->rxq);
 	return ret;
 }
 

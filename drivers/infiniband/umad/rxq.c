@@ -17,13 +17,13 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 	spin_lock_init(&q->lock);
 	INIT_LIST_HEAD(&q->list);
 	init_waitqueue_head(&q->wait);
+	init_waitqueue_head(&q->readers);
 	q->budget = budget;
 	q->charged = 0;
 	q->queued = 0;
 	q->shutdown = false;
 	q->seen_empty = false;
 	q->wake_owed = false;
-	q->wake_at = 0;
 	atomic_set(&q->to_wake, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
@@ -110,6 +110,8 @@ bool umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry)
 	if (alive) {
 		list_add_tail(&entry->node, &q->list);
 		q->queued++;
+		/* They will be woken. */
+		q->seen_empty = false;
 		atomic_inc(&q->to_wake);
 	}
 	spin_unlock(&q->lock);
@@ -128,8 +130,10 @@ void umad_rxq_wake(struct umad_rxq *q)
 {
 	int n = atomic_read(&q->to_wake) ? atomic_xchg(&q->to_wake, 0) : 0;
 
-	if (n)
-		__wake_up(&q->wait, TASK_INTERRUPTIBLE, n, poll_to_key(EPOLLIN | EPOLLRDNORM));
+	if (!n)
+		return;
+	__wake_up(&q->wait, TASK_INTERRUPTIBLE, n, poll_to_key(EPOLLIN | EPOLLRDNORM));
+	__wake_up(&q->readers, TASK_INTERRUPTIBLE, n, NULL);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_wake);
 
@@ -165,12 +169,13 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_pop);
  * @q: the queue it was popped from
  * @entry: consumed
  *
- * Another reader may have gone to sleep on the queue that looked empty, and all
- * are to be woken: in-tree it slept on beside a MAD that it could have had. If nobody has
- * looked, nobody is: a process may wait 200,000 times, and fail to read forever.
- * Context: process; may sleep when the queue is shut down.
- * Return: true if umad_rxq_wake_all() has to follow; who gets that does it for all who put
- * back meanwhile.
+ * Another reader may have gone to sleep on the queue that looked empty, and is woken: in-tree
+ * it slept on beside a MAD that it could have had. All pollers would have to be looked at, of
+ * which a process may have 200,000, and fail to read again and again: so only if one has
+ * seen the queue empty, and not here.
+ * Context: process; may sleep when the queue is shut down; hold no lock.
+ * Return: true if umad_rxq_wake_pollers() has to follow; who gets that does it for all who
+ * put back meanwhile.
  */
 bool umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
@@ -186,19 +191,21 @@ bool umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
 		q->wake_owed |= wake;
 	}
 	spin_unlock(&q->lock);
-	if (!alive)
+	if (alive)
+		wake_up_interruptible(&q->readers);
+	else
 		umad_rxq_free(q, entry);
 	return wake;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_put_back);
 
 /**
- * umad_rxq_wake_all() - wake all who wait, after umad_rxq_put_back()
+ * umad_rxq_wake_pollers() - wake all pollers, after umad_rxq_put_back()
  * @q: the queue
  *
  * Context: process; does not sleep; hold no lock.
  */
-void umad_rxq_wake_all(struct umad_rxq *q)
+void umad_rxq_wake_pollers(struct umad_rxq *q)
 {
 	/* Who puts back from here on has to see to it himself. */
 	spin_lock(&q->lock);
@@ -206,7 +213,7 @@ void umad_rxq_wake_all(struct umad_rxq *q)
 	spin_unlock(&q->lock);
 	__wake_up(&q->wait, TASK_INTERRUPTIBLE, 0, poll_to_key(EPOLLIN | EPOLLRDNORM));
 }
-EXPORT_SYMBOL_IF_KUNIT(umad_rxq_wake_all);
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_wake_pollers);
 
 /**
  * umad_rxq_free() - give back an entry and what it was charged
@@ -241,6 +248,7 @@ void umad_rxq_shutdown(struct umad_rxq *q)
 	list_splice_init(&q->list, &dropped);
 	spin_unlock(&q->lock);
 	wake_up_all(&q->wait);
+	wake_up_all(&q->readers);
 	list_for_each_entry_safe(entry, next, &dropped, node) {
 		umad_rxq_free(q, entry);
 		cond_resched();

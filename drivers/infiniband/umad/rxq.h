@@ -66,27 +66,27 @@ struct umad_rx_entry {
  * @lock: protects all members; taken in process context only, inside the
  *	file's lock or alone, and nothing is taken inside it
  * @list: entries, the oldest first
- * @wait: readers and pollers
+ * @wait: pollers
+ * @readers: who sleeps in read()
  * @budget: bytes that entries may be charged, constant
  * @charged: bytes charged now: queued, and being copied out by a reader
  * @queued: entries in @list
  * @shutdown: no entry goes in or out any more
- * @seen_empty: somebody has found no entry since all were woken last
- * @wake_owed: somebody is about to wake all
- * @wake_at: when all may be woken again; of who does it; no lock
+ * @seen_empty: somebody has found no entry since one was queued last
+ * @wake_owed: somebody is about to wake the pollers
  * @to_wake: entries that nobody has been woken for; atomic, as umad_rxq_wake() has no lock
  */
 struct umad_rxq {
 	spinlock_t lock; /* protects all below */
 	struct list_head list;
 	wait_queue_head_t wait;
+	wait_queue_head_t readers;
 	size_t budget;
 	size_t charged;
 	unsigned int queued;
 	bool shutdown;
 	bool seen_empty;
 	bool wake_owed;
-	ktime_t wake_at;
 	atomic_t to_wake;
 };
 
@@ -100,7 +100,7 @@ bool __must_check umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry)
 void umad_rxq_wake(struct umad_rxq *q);
 struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q);
 bool __must_check umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry);
-void umad_rxq_wake_all(struct umad_rxq *q);
+void umad_rxq_wake_pollers(struct umad_rxq *q);
 void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry);
 void umad_rxq_shutdown(struct umad_rxq *q);
 bool umad_rxq_is_ready(struct umad_rxq *q);

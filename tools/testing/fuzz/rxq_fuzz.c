@@ -30,8 +30,8 @@ struct record {
  * @queued: how many
  * @charged: bytes
  * @dead: it has been killed
- * @looked: somebody has found it empty since all were woken
- * @owed: all are to be woken
+ * @looked: somebody has found it empty since one was queued last
+ * @owed: the pollers are to be woken
  * @records: all of them
  */
 struct model {
@@ -107,6 +107,7 @@ static void push(struct model *m, struct record *record)
 	if (m->dead)
 		return;
 	record->place = QUEUED;
+	m->looked = false;
 	m->order[m->queued++] = record;
 }
 
@@ -135,8 +136,11 @@ static void look(struct model *m)
 
 static void put_back(struct model *m, struct record *record)
 {
+	u32 woken = fuzz_wakes;
 	bool owed = umad_rxq_put_back(&m->q, &record->msg);
 
+	/* A reader is, in any case. */
+	MUST(m->dead || fuzz_wakes > woken);
 	if (m->dead) {
 		MUST(!owed);
 		given_back(m, record);
@@ -151,13 +155,13 @@ static void put_back(struct model *m, struct record *record)
 	record->place = QUEUED;
 }
 
-static void wake_all(struct model *m)
+static void wake_pollers(struct model *m)
 {
 	u32 woken = fuzz_wakes;
 
 	if (!m->owed)
 		return;
-	umad_rxq_wake_all(&m->q);
+	umad_rxq_wake_pollers(&m->q);
 	MUST(fuzz_wakes > woken);
 	m->owed = false;
 }
@@ -189,7 +193,7 @@ static void step(struct model *m, struct input *in)
 		if (byte == 0xff)
 			kill(m);
 		else if (byte % 2)
-			wake_all(m);
+			wake_pollers(m);
 		else
 			look(m);
 		break;

@@ -230,8 +230,8 @@ static void rxq_order(struct kunit *test)
 	/* One that could not be handed out is the next again. */
 	msg = umad_rxq_pop(&env->q);
 	KUNIT_EXPECT_EQ(test, env->q.queued, 3);
-	/* It was found empty in the beginning. */
-	KUNIT_EXPECT_TRUE(test, umad_rxq_put_back(&env->q, msg));
+	/* It was found empty in the beginning, but they have been woken since. */
+	KUNIT_EXPECT_FALSE(test, umad_rxq_put_back(&env->q, msg));
 	KUNIT_EXPECT_EQ(test, env->q.queued, 4);
 	KUNIT_ASSERT_TRUE(test, push(env, 4, 1));
 	for (i = 0; i < 5; i++) {
@@ -254,11 +254,19 @@ static void sleep_on_queue(void *arg)
 	env->ready = umad_rxq_is_ready(&env->q);
 }
 
-static void sleep_exclusively(void *arg)
+static void sleep_as_exclusive_poller(void *arg)
 {
 	struct rxq_env *env = arg;
 
 	wait_event_interruptible_exclusive(env->q.wait, umad_rxq_is_ready(&env->q) ||
+					   kthread_should_stop());
+}
+
+static void sleep_as_reader(void *arg)
+{
+	struct rxq_env *env = arg;
+
+	wait_event_interruptible_exclusive(env->q.readers, umad_rxq_is_ready(&env->q) ||
 					   kthread_should_stop());
 }
 
@@ -290,14 +298,14 @@ static void rxq_push_wakes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, env->ready);
 }
 
-/* Several are queued before anybody is woken: as many readers are then. */
-static void rxq_wakes_for_each(struct kunit *test)
+/* Several are queued before anybody is woken: as many are then. */
+static void wakes_for_each(struct kunit *test, void (*sleep)(void *arg))
 {
 	struct rxq_env *env = test->priv;
 	struct thread first = {}, second = {};
 
-	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep_exclusively, env));
-	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep_exclusively, env));
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep, env));
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep, env));
 	msleep(50);
 	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[0].msg));
 	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[1].msg));
@@ -310,6 +318,39 @@ static void rxq_wakes_for_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&env->q.to_wake));
 }
 
+static void rxq_wakes_for_each(struct kunit *test)
+{
+	wakes_for_each(test, sleep_as_reader);
+}
+
+static void rxq_wakes_exclusive_pollers(struct kunit *test)
+{
+	wakes_for_each(test, sleep_as_exclusive_poller);
+}
+
+/* One of several that wait, and at once. */
+static void rxq_put_back_wakes_a_reader(struct kunit *test)
+{
+	struct rxq_env *env = test->priv;
+	struct thread first = {}, second = {};
+	struct umad_rx_entry *msg;
+
+	KUNIT_ASSERT_TRUE(test, push(env, 0, 1));
+	msg = umad_rxq_pop(&env->q);
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep_as_reader, env));
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep_as_reader, env));
+	msleep(50);
+	/* They have found it empty, as pollers may have. */
+	KUNIT_EXPECT_TRUE(test, umad_rxq_put_back(&env->q, msg));
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, 1, thread_is_done(&first, 1) + thread_is_done(&second, 1));
+	umad_rxq_shutdown(&env->q);
+	KUNIT_EXPECT_TRUE(test, thread_is_done(&first, THREAD_SOON));
+	KUNIT_EXPECT_TRUE(test, thread_is_done(&second, THREAD_SOON));
+	thread_stop(&first);
+	thread_stop(&second);
+}
+
 static void rxq_put_back_wakes(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
@@ -320,7 +361,7 @@ static void rxq_put_back_wakes(struct kunit *test)
 	msg = umad_rxq_pop(&env->q);
 	start_sleeper(test);
 	KUNIT_ASSERT_TRUE(test, umad_rxq_put_back(&env->q, msg));
-	umad_rxq_wake_all(&env->q);
+	umad_rxq_wake_pollers(&env->q);
 	KUNIT_EXPECT_TRUE(test, thread_is_done(&env->sleeper, THREAD_SOON));
 	KUNIT_EXPECT_TRUE(test, env->ready);
 	KUNIT_EXPECT_PTR_EQ(test, umad_rxq_pop(&env->q), msg);
@@ -339,7 +380,7 @@ static void rxq_wake_is_owed_once(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, umad_rxq_is_ready(&env->q));
 		KUNIT_EXPECT_EQ(test, !(i & 1), umad_rxq_put_back(&env->q, msg));
 		if (i & 1)
-			umad_rxq_wake_all(&env->q);
+			umad_rxq_wake_pollers(&env->q);
 	}
 }
 
@@ -422,6 +463,8 @@ static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE(rxq_order),
 	KUNIT_CASE(rxq_push_wakes),
 	KUNIT_CASE(rxq_wakes_for_each),
+	KUNIT_CASE(rxq_wakes_exclusive_pollers),
+	KUNIT_CASE(rxq_put_back_wakes_a_reader),
 	KUNIT_CASE(rxq_put_back_wakes),
 	KUNIT_CASE(rxq_wake_is_owed_once),
 	KUNIT_CASE(rxq_kill_wakes),

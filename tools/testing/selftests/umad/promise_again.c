@@ -430,15 +430,19 @@ int noise_polls(struct load *load)
 	return ret < 0 ? ret : noise_on_thread(load, feed_polled);
 }
 
-/* Reads that fail, on and on. */
+/* Reads that fail, on and on; not to have the processor is no matter of this module. */
 static void *fail_to_read(void *arg)
 {
 	void *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct load *load = arg;
+	unsigned int i;
 
-	for (;;)
+	for (i = 1;; i++) {
 		if (read(load->fds[1], nowhere, MSG_LEN) >= 0)
 			return NULL;
+		if (i % 8 == 0)
+			sleep_ms(1);
+	}
 }
 
 /* And one who finds, now and then, no MAD meanwhile. */
@@ -446,10 +450,14 @@ static void *look_again(void *arg)
 {
 	struct load *load = arg;
 	struct pollfd pfd = { .fd = load->fds[1], .events = POLLIN };
+	unsigned int i;
 
-	for (;;)
+	for (i = 1;; i++) {
 		if (poll(&pfd, 1, 0) < 0)
 			return NULL;
+		if (i % 64 == 0)
+			sleep_ms(1);
+	}
 }
 
 /* A MAD that is put back again and again, and many who wait. */

@@ -6,9 +6,14 @@
 #include "pair_fixture.h"
 #include "uffd.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+
+#define CROWD	30000
 
 FIXTURE(wait) {
 	PAIR_MEMBERS;		/* the peer blocks */
@@ -274,6 +279,56 @@ TEST_F(wait, reader_in_a_page_fault_delays_nobody)
 	uffd_fill(&self->pages, NULL, 0);
 	side_join(&a.call);
 	EXPECT_EQ(MSG_LEN, a.ret);
+}
+
+/* Whom each wake-up has to look at, and for nothing. */
+static void *poll_for_many(void *arg)
+{
+	struct pollfd *fds = calloc(CROWD, sizeof(*fds));
+	struct sleeper *crowd = arg;
+	int i;
+
+	for (i = 0; i < CROWD; i++) {
+		fds[i].fd = crowd->fd;
+		fds[i].events = POLLPRI;
+	}
+	while (!__atomic_load_n(&crowd->ret, __ATOMIC_SEQ_CST))
+		poll(fds, CROWD, 100);
+	free(fds);
+	return NULL;
+}
+
+/* As libibumad reads: until there is no more, and again if the buffer was too short. */
+TEST_F(wait, failing_read_waits_for_nobody)
+{
+	void *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rlimit limit = { CROWD + 100, CROWD + 100 };
+	struct sleeper crowd = { .fd = self->peer };
+	uint64_t start, longest = 0;
+	struct umad_msg got;
+	int i;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	ASSERT_EQ(0, fcntl(self->peer, F_SETFL, O_RDWR | O_NONBLOCK));
+	side_start(&crowd.call, poll_for_many, &crowd);
+	sleep_ms(300);
+	for (i = 0; i < 20; i++) {
+		self->msg.mad.tid = htobe64(i);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+		sleep_ms(1);
+		start = now_ms();
+		ASSERT_EQ(-1, read(self->peer, nowhere, MSG_LEN));
+		ASSERT_EQ(EFAULT, errno);
+		if (now_ms() - start > longest)
+			longest = now_ms() - start;
+		ASSERT_EQ(MSG_LEN, msg_read(self->peer, &got, 10000));
+		ASSERT_EQ(i, msg_tid(&got));
+		ASSERT_EQ(-1, read(self->peer, &got, MSG_LEN));
+		ASSERT_EQ(EAGAIN, errno);
+	}
+	__atomic_store_n(&crowd.ret, 1, __ATOMIC_SEQ_CST);
+	side_join(&crowd.call);
+	EXPECT_LT(longest, 150);
 }
 
 /* The MAD that was put back comes first again. */
