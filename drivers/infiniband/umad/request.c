@@ -369,7 +369,7 @@ static bool first_may_go(struct umad_request *req, struct ib_mad_send_buf *buf,
 		return true;
 	}
 	umad_txn_hold(&req->file->txns, &req->txn);
-	req->backlog_buf = buf;
+	req->held_buf = buf;
 	umad_stat_inc(&req->file->port->stats, UMAD_STAT_SEND_BACKLOGGED);
 	umad_wait_entry_kick_backlog(agent);
 	return false;
@@ -515,8 +515,8 @@ void umad_request_unlock(struct umad_file *file) __releases(&file->lock)
 	umad_rxq_wake(&file->rxq);
 	list_for_each_entry_safe(req, next, &done, agent_node) {
 		/* It has ended in the backlog, where it is not any more: nobody else takes it. */
-		if (req->backlog_buf)
-			umad_request_free_mad(req, req->backlog_buf);
+		if (req->held_buf)
+			umad_request_free_mad(req, req->held_buf);
 		umad_request_put(req);
 	}
 }

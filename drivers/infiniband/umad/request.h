@@ -83,7 +83,8 @@ struct umad_timeout_entry {
  * @waits_posted: MADs in ib_core that are the wait entry, or were; protected by
  *	&umad_file.lock; see wait_entry.h
  * @flow: its place in ib_core, if the agent's are limited; protected by &umad_file.lock
- * @backlog_buf: its first attempt, while that waits for a place, or has ended so;
+ * @held_buf: its first attempt, while that waits for a place, or has ended so; later the
+ *	MAD that further ones are copied from, if there was no memory for @mad;
  *	protected by &umad_file.lock
  * @rearm: what was not the response has used up the wait entry, and a copy is to take
  *	its place; protected by &umad_file.lock
@@ -128,7 +129,7 @@ struct umad_request {
 	struct umad_ah *ah;
 	struct ib_mad_send_buf *waiting;
 	struct umad_flow_entry flow;
-	struct ib_mad_send_buf *backlog_buf;
+	struct ib_mad_send_buf *held_buf;
 	unsigned int rearms;
 	bool rearm;
 	bool postponed;

@@ -115,8 +115,8 @@ static struct umad_request *backlog_next(struct umad_file *file, unsigned int *i
 			req = backlog_take(agent);
 		if (req) {
 			umad_request_get(req);
-			*buf = req->backlog_buf;
-			req->backlog_buf = NULL;
+			*buf = req->held_buf;
+			req->held_buf = NULL;
 		}
 		umad_request_unlock(file);
 		if (agent && !req)

@@ -55,7 +55,7 @@ static bool attempt_follows(const struct umad_request *req)
 static bool wait_entry_rearm(struct umad_request *req)
 {
 	lockdep_assert_held(&req->file->lock);
-	req->rearm = req->mad && req->rearms++ < REARMS_MAX;
+	req->rearm = (req->mad || req->held_buf) && req->rearms++ < REARMS_MAX;
 	if (req->rearm && !attempt_follows(req))
 		umad_request_retry(req, ktime_get());
 	return req->rearm;
@@ -109,15 +109,30 @@ static void keep_for_attempts(struct umad_request *req, const struct ib_mad_send
 		keep_mad(req, used);
 }
 
+/*
+ * There was no memory for a copy: then the MAD itself is kept, or there would be no
+ * further attempt. umad_request_unlock() frees it. True: it is.
+ */
+static bool hold_mad(struct umad_request *req, struct ib_mad_send_buf *used)
+{
+	lockdep_assert_held(&req->file->lock);
+	if (req->mad || req->held_buf || !req->hdr.retries ||
+	    req->txn.state != UMAD_TXN_WAIT)
+		return false;
+	req->held_buf = used;
+	return true;
+}
+
 /* ib_core has done with an attempt; @waited: it was the wait entry, or had been. */
 static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 			  bool waited)
 {
 	struct umad_request *req = umad_post_owner(buf);
 	struct umad_file *file = req->file;
-	bool ok = status == IB_WC_SUCCESS;
+	bool ok = status == IB_WC_SUCCESS, held;
 
 	spin_lock(&file->lock);
+	held = waited && hold_mad(req, buf);
 	umad_request_count_failure(req, status);
 	if ((waited && umad_wait_entry_done(req, buf)) ||
 	    req->txn.state == UMAD_TXN_SEND) {
@@ -144,7 +159,8 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 			umad_request_retry(req, ktime_get());
 	}
 	umad_request_unlock(file);
-	umad_request_free_mad(req, buf);
+	if (!held)
+		umad_request_free_mad(req, buf);
 }
 
 static void send_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
@@ -190,15 +206,17 @@ static bool enter_attempt(struct umad_request *req, struct ib_mad_send_buf *buf,
 	return true;
 }
 
-/* An attempt that could not be made, or was not taken by ib_core. */
+/* An attempt that could not be made: @buf is NULL; or was not taken by ib_core. */
 static void attempt_failed(struct umad_request *req, struct ib_mad_send_buf *buf,
 			   bool attached, int err)
 {
 	struct umad_file *file = req->file;
+	bool held;
 
 	if (attached)
 		keep_for_attempts(req, buf);
 	spin_lock(&file->lock);
+	held = attached && hold_mad(req, buf);
 	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
 	req->has_turn = false;
 	if (buf)
@@ -209,6 +227,8 @@ static void attempt_failed(struct umad_request *req, struct ib_mad_send_buf *buf
 	if (req->rearm || attached)
 		rearm_failed(req);
 	umad_request_unlock(file);
+	if (buf && !held)
+		umad_request_free_mad(req, buf);
 }
 
 /* From what is kept, or else from the wait entry, which is there until that is. */
@@ -216,16 +236,18 @@ static struct ib_mad_send_buf *build_again(struct umad_request *req)
 {
 	struct ib_mad_send_buf *buf = ERR_PTR(-ENOMEM);
 	struct umad_file *file = req->file;
+	struct ib_mad_send_buf *from;
 	size_t len = 0;
 	void *mad;
 
 	spin_lock(&file->lock);
 	mad = req->mad;
+	from = req->waiting ?: req->held_buf;
 	if (mad) {
 		len = req->mad_len;
-	} else if (req->waiting) {
-		mad = req->waiting->mad;
-		len = mad_len(req->waiting);
+	} else if (from) {
+		mad = from->mad;
+		len = mad_len(from);
 	}
 	if (mad)
 		buf = umad_request_build_mad(req, mad, len, len, UMAD_POST_NOWAIT, send_done);
@@ -257,7 +279,6 @@ static void mad_retransmit(struct umad_request *req)
 	ret = ib_post_send_mad(buf, NULL);
 	if (ret) {
 		attempt_failed(req, buf, attached, ret);
-		umad_request_free_mad(req, buf);
 		return;
 	}
 	if (!umad_request_has_ended(req))

@@ -7,6 +7,7 @@
 
 #define TIMEOUT	100	/* ms */
 #define RETRIES	3
+#define FAILSLAB	"/sys/kernel/debug/failslab"
 
 /* How many attempts of it leave, the one that has been seen included; those that differ. */
 static int attempts(FIXTURE_DATA(peers) *self, int *differ)
@@ -88,6 +89,42 @@ TEST_F(peers, first_attempt_fails)
 	ASSERT_EQ(0, ask(self, &tid));
 	EXPECT_EQ(tid, be64toh(frame_mad(&self->seen)->tid));
 	/* The first has not left. */
+	expect_attempts(_metadata, self, RETRIES);
+}
+
+/* Memory that cannot be waited for is not there, in so many of a hundred cases. */
+static int set_failslab(const char *percent)
+{
+	static const char *const where = FAILSLAB;
+	char path[64];
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/ignore-gfp-wait", where);
+	ret = umad_write_sysfs(path, "1");
+	snprintf(path, sizeof(path), "%s/times", where);
+	ret = ret ?: umad_write_sysfs(path, "-1");
+	snprintf(path, sizeof(path), "%s/verbose", where);
+	ret = ret ?: umad_write_sysfs(path, "0");
+	snprintf(path, sizeof(path), "%s/probability", where);
+	return ret ?: umad_write_sysfs(path, percent);
+}
+
+TEST_F(peers, first_attempt_fails_and_there_is_no_memory)
+{
+	if (access(FAILSLAB, F_OK))
+		SKIP(return, "no failslab in this kernel");
+	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE, 7, 180, 7);
+	rmpp_user_hdr(&self->msg)->timeout_ms = TIMEOUT;
+	rmpp_user_hdr(&self->msg)->retries = RETRIES;
+	rmpp_mad_bytes(&self->msg)[26] = 0;
+	ASSERT_EQ(0, set_fail("send_wc", "nth 1"));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	ASSERT_EQ(0, set_failslab("100"));
+	hwsim_set(DEVICE, 1, "hold_completions", "0");
+	sleep_ms(TIMEOUT / 3);
+	ASSERT_EQ(0, set_failslab("0"));
+	ASSERT_LE(0, see(self, SOON));
 	expect_attempts(_metadata, self, RETRIES);
 }
 
