@@ -254,3 +254,70 @@ void umad_reserve_free(struct umad_file *file, size_t used)
 	for (reserve = file->reserve; reserve; reserve = reserve->parent)
 		atomic_sub(used, &reserve->used);
 }
+
+/**
+ * umad_reserve_add_unasked() - messages take memory that nobody here has asked for
+ * @reserve: of the file that receives them, or NULL
+ * @bytes: more; less than 0: they do not any more
+ *
+ * Context: any.
+ */
+void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes)
+{
+	for (; reserve; reserve = reserve->parent)
+		atomic64_add(bytes, &reserve->unasked);
+}
+
+#ifdef CONFIG_MEMCG
+/* Bytes that a cgroup may have, and has. */
+static u64 cgroup_max(const struct umad_reserve *reserve)
+{
+	unsigned long max = PAGE_COUNTER_MAX;
+
+	if (reserve->memcg)
+		max = READ_ONCE(reserve->memcg->memory.max);
+	return max == PAGE_COUNTER_MAX ? U64_MAX : (u64)max << PAGE_SHIFT;
+}
+
+static u64 cgroup_usage(const struct umad_reserve *reserve)
+{
+	return (u64)page_counter_read(&reserve->memcg->memory) << PAGE_SHIFT;
+}
+#else
+static u64 cgroup_max(const struct umad_reserve *reserve)
+{
+	return U64_MAX;
+}
+
+static u64 cgroup_usage(const struct umad_reserve *reserve)
+{
+	return 0;
+}
+#endif
+
+/**
+ * umad_reserve_allows_unasked() - may messages that nobody has asked for take more?
+ * @reserve: of the file that receives them, or NULL
+ * @what: of which message; one that goes on may have twice as much
+ *
+ * What a cgroup is charged for them cannot be reclaimed. If it fills the cgroup, the next
+ * page fault of a process there has it killed, and any node of the fabric could do that. So
+ * they have a quarter of its limit; a sixteenth if less than an eighth of it is left, which
+ * may be page cache.
+ * Context: any.
+ * Return: false if they have too much, of a cgroup or of one above it.
+ */
+bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, enum umad_unasked what)
+{
+	unsigned int twice = what == UMAD_UNASKED_GOES_ON;
+	u64 max, unasked;
+
+	for (; reserve; reserve = reserve->parent) {
+		max = cgroup_max(reserve);
+		unasked = atomic64_read(&reserve->unasked) >> twice;
+		if (unasked > max / 4 ||
+		    (unasked > max / 16 && cgroup_usage(reserve) > max - max / 8))
+			return false;
+	}
+	return true;
+}

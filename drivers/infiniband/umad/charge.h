@@ -8,6 +8,7 @@
 #ifndef UMAD_CHARGE_H
 #define UMAD_CHARGE_H
 
+#include <linux/atomic.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
@@ -37,6 +38,7 @@ struct umad_charge {
  * @memcg: the cgroup, a reference is held
  * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the files
  * @used: bytes that are charged to nobody, for the time being; of those below it, too
+ * @unasked: bytes of messages being received that nobody here has asked for; likewise
  */
 struct umad_reserve {
 	struct hlist_node node;
@@ -46,6 +48,17 @@ struct umad_reserve {
 	struct mem_cgroup *memcg;
 	struct delayed_work refill;
 	atomic_t used;
+	atomic64_t unasked;
+};
+
+/**
+ * enum umad_unasked - what of a message that nobody has asked for is to be kept
+ * @UMAD_UNASKED_BEGINS: its first segment
+ * @UMAD_UNASKED_GOES_ON: another one
+ */
+enum umad_unasked {
+	UMAD_UNASKED_BEGINS,
+	UMAD_UNASKED_GOES_ON,
 };
 
 /**
@@ -121,6 +134,8 @@ struct kmem_cache;
 struct umad_file;
 
 struct umad_reserve *umad_reserve_get(void);
+void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes);
+bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, enum umad_unasked what);
 void umad_reserve_put(struct umad_reserve *reserve);
 void umad_reserve_refill(struct umad_file *file);
 void *umad_reserve_alloc(struct umad_file *file, struct kmem_cache *cache, size_t *used);

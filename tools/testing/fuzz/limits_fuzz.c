@@ -36,7 +36,7 @@
  * @port: the port
  * @cgroups: who has opened files, the first by two programs; the last is below it
  * @programs: of them; the first has two files
- * @reserve: of no use here
+ * @reserve: of them all, counts what nobody has asked for
  * @files: on it
  * @rmpp: what they have of RMPP
  * @agents: one for each file
@@ -70,6 +70,7 @@ struct module __this_module;
 /* The bounds, as a person may set them. */
 static unsigned long peer_transfers, peer_bytes, file_transfers, file_bytes;
 static unsigned long port_transfers, port_bytes;
+static s64 unasked_max;
 
 const struct kernel_param_ops param_ops_ulong;
 const struct kernel_param_ops param_ops_uint;
@@ -96,6 +97,21 @@ static void leaves(struct umad_xfer_rx *rx)
 	umad_rmpp_uncount(rx);
 	MUST(!rx->peer && !rx->charged && list_empty(&rx->window_node));
 	MUST(list_empty(&rx->peer_node));
+}
+
+/* Of a message without its pages. */
+#define UNASKED_BYTES	\
+	((s64)(sizeof(struct umad_xfer_rx) + sizeof(struct umad_rmpp_rx_entry)))
+
+/* In place of charge.c. */
+void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes)
+{
+	atomic64_add(bytes, &reserve->unasked);
+}
+
+bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, enum umad_unasked what)
+{
+	return atomic64_read(&reserve->unasked) >> (what == UMAD_UNASKED_GOES_ON) <= unasked_max;
 }
 
 /* In place of rmpp/xfer_rx_end.c. One whose agent ends is left alone. */
@@ -295,6 +311,7 @@ static void check(struct world *w)
 	struct umad_xfer_rx *rx;
 	u64 bytes = 0, seen = 0;
 	u32 granted = 0, i;
+	s64 unasked = 0;
 
 	for (i = 0; i < FILES; i++) {
 		check_file(w, &w->files[i]);
@@ -304,6 +321,10 @@ static void check(struct world *w)
 	for (i = 0; i < CGROUPS; i++)
 		if (!w->cgroups[i].parent)
 			cgroups += check_cgroup(w, &w->cgroups[i]);
+	for (i = 0; i < MESSAGES; i++)
+		if (w->messages[i].peer && !w->messages[i].solicited)
+			unasked += UNASKED_BYTES + w->messages[i].charged;
+	MUST(atomic64_read(&w->reserve.unasked) == unasked);
 	MUST(w->port.active_users == cgroups);
 	MUST((unsigned int)atomic_read(&w->port.rmpp_reassembling) == reassembling);
 	MUST((u64)atomic64_read(&w->port.rmpp_reassembly_bytes) == bytes);
@@ -352,6 +373,7 @@ static bool grow(struct world *w, struct umad_xfer_rx *rx, u32 bytes)
 		return false;
 	MUST(rx->solicited || rx->peer->bytes <= peer_bytes);
 	MUST(file->rmpp->reassembly_bytes <= file_bytes);
+	MUST(rx->solicited || atomic64_read(&w->reserve.unasked) / 2 <= unasked_max);
 	MUST((u64)atomic64_read(&w->port.rmpp_reassembly_bytes) <= port_bytes ||
 	     has_share(file, port_bytes,
 		       atomic64_read(&file->user->reassembly_bytes),
@@ -422,6 +444,7 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	}
 	MUST(rx->solicited || rx->peer->transfers <= peer_transfers);
 	MUST(agent->file->rmpp->reassembling <= file_transfers);
+	MUST(rx->solicited || atomic64_read(&w->reserve.unasked) - UNASKED_BYTES <= unasked_max);
 	MUST(victim || (u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
 	     has_share(agent->file, port_transfers,
 		       atomic_read(&agent->file->user->reassembling),
@@ -506,6 +529,7 @@ static void set_up(struct world *w, struct input *in)
 	peer_bytes = take(in) % 16 * 4096;
 	file_bytes = take(in) % 32 * 4096;
 	port_bytes = take(in) % 48 * 4096;
+	unasked_max = take(in) % 64 * 2048;
 	set_param("rmpp_peer_transfers", peer_transfers);
 	set_param("rmpp_file_transfers", file_transfers);
 	set_param("rmpp_port_transfers", port_transfers);

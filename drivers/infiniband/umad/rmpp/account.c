@@ -18,6 +18,9 @@ module_param(rmpp_file_answers, uint, 0644);
 MODULE_PARM_DESC(rmpp_file_answers,
 		 "ACKs, STOPs and ABORTs of received messages that ib_core has to send for one file (default: 4096)");
 
+/* Of a message without its pages. */
+#define UNASKED_BYTES	(sizeof(struct umad_xfer_rx) + sizeof(struct umad_rmpp_rx_entry))
+
 /* It has messages being reassembled now, so those above it have. */
 static void file_activate(struct umad_file *file)
 {
@@ -62,8 +65,10 @@ void umad_rmpp_count(struct umad_xfer_rx *rx)
 	atomic_inc(&file->port->rmpp_reassembling);
 	if (rx->solicited)
 		rx->req->answer_comes = true;
-	if (!rx->solicited)
+	if (!rx->solicited) {
 		umad_rmpp_peer_add(file, rx);
+		umad_reserve_add_unasked(file->reserve, UNASKED_BYTES);
+	}
 }
 
 /**
@@ -84,8 +89,10 @@ void umad_rmpp_charge(struct umad_xfer_rx *rx, size_t bytes)
 	file->rmpp->reassembly_bytes += bytes;
 	atomic64_add(bytes, &file->user->reassembly_bytes);
 	atomic64_add(bytes, &file->port->rmpp_reassembly_bytes);
-	if (!rx->solicited)
+	if (!rx->solicited) {
 		umad_rmpp_peer_charge(file, rx->peer, bytes);
+		umad_reserve_add_unasked(file->reserve, bytes);
+	}
 }
 
 /**
@@ -106,10 +113,12 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 	file->rmpp->reassembly_bytes -= rx->charged;
 	atomic64_sub(rx->charged, &file->user->reassembly_bytes);
 	atomic64_sub(rx->charged, &file->port->rmpp_reassembly_bytes);
-	if (rx->solicited)
+	if (rx->solicited) {
 		rx->req->answer_comes = false;
-	else
+	} else {
 		umad_rmpp_peer_remove(file, rx);
+		umad_reserve_add_unasked(file->reserve, -(s64)(UNASKED_BYTES + rx->charged));
+	}
 	rx->charged = 0;
 	umad_rmpp_peer_put(file, rx->peer);
 	rx->peer = NULL;

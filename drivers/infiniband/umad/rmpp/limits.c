@@ -13,6 +13,7 @@
 #include <linux/moduleparam.h>
 #include <linux/time64.h>
 #include "agent.h"
+#include "charge.h"
 #include "file.h"
 #include "port.h"
 #include "request.h"
@@ -119,7 +120,7 @@ static bool exceeds_share(const struct umad_file *file, u64 limit, u64 of_progra
 	return of_file > div_u64(share, max(files + !file->rmpp->reassembling, 1U));
 }
 
-static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
+static enum lack lack_of_bytes(const struct umad_xfer_rx *rx, enum umad_unasked what)
 {
 	const struct umad_file *file = rx->agent->file;
 	u64 port_bytes = atomic64_read(&file->port->rmpp_reassembly_bytes);
@@ -128,6 +129,8 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx)
 	if (!rx->solicited && rx->peer->bytes > READ_ONCE(rmpp_peer_bytes))
 		return LACK_PEER;
 	if (file->rmpp->reassembly_bytes > READ_ONCE(rmpp_file_bytes))
+		return LACK_BYTES;
+	if (!rx->solicited && !umad_reserve_allows_unasked(file->reserve, what))
 		return LACK_BYTES;
 	if (port_bytes > limit &&
 	    exceeds_share(file, limit, atomic64_read(&file->user->reassembly_bytes),
@@ -155,7 +158,7 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 	    exceeds_share(file, limit, atomic_read(&file->user->reassembling) + 1,
 			  file->rmpp->reassembling + 1))
 		return LACK_TRANSFERS;
-	return lack_of_bytes(rx);
+	return lack_of_bytes(rx, UMAD_UNASKED_BEGINS);
 }
 
 /*
@@ -298,7 +301,7 @@ static bool has_place_of_evicted(const struct umad_xfer_rx *rx)
 		return false;
 	return file->rmpp->reassembling < min(READ_ONCE(rmpp_file_transfers),
 					      READ_ONCE(rmpp_port_transfers)) &&
-	       lack_of_bytes(rx) == LACK_NOTHING;
+	       lack_of_bytes(rx, UMAD_UNASKED_BEGINS) == LACK_NOTHING;
 }
 
 /**
@@ -352,11 +355,11 @@ bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
 bool umad_rmpp_may_grow(struct umad_xfer_rx *rx, u64 now,
 			struct umad_xfer_rx **victim)
 {
-	enum lack lack = lack_of_bytes(rx);
+	enum lack lack = lack_of_bytes(rx, UMAD_UNASKED_GOES_ON);
 
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (lack == LACK_NOTHING)
 		return true;
 	return transfer_evict(lack, rx, now, victim) &&
-	       lack_of_bytes(rx) == LACK_NOTHING;
+	       lack_of_bytes(rx, UMAD_UNASKED_GOES_ON) == LACK_NOTHING;
 }

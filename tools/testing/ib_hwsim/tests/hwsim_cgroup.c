@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A process of a small cgroup beside a flood of first segments, which nobody has asked for:
+ * what is kept of them is charged to it, and must not be what has it killed.
+ */
+#include "hwsim_peers.h"
+#include "promise_cgroup.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#define CGROUP	"flooded"
+#define LIMIT	(16 << 20)
+#define OWN	(256 << 10)	/* that it uses itself, again and again */
+#define FIRST	4096		/* segments, some 5 KiB each */
+#define PEERS	64
+#define HONEST	200		/* a peer beside them */
+#define SEGS	40		/* of its message */
+
+/* Serves, and has page faults. Ends with its parent. */
+static void live_in_cgroup(int ready)
+{
+	char *own = mmap(NULL, OWN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int ret = cgroup_enter(CGROUP);
+
+	if (!ret)
+		ret = open_server(METHOD_TABLE);
+	if (write(ready, &ret, sizeof(ret)) != sizeof(ret) || ret < 0)
+		_exit(1);
+	while (getppid() != 1) {
+		memset(own, 1, OWN);
+		madvise(own, OWN, MADV_DONTNEED);
+		sleep_ms(5);
+	}
+	_exit(0);
+}
+
+static pid_t start_victim(FIXTURE_DATA(peers) *self)
+{
+	int ready[2], ret = -EIO;
+	pid_t pid;
+
+	/* It serves what the fixture's own file did. */
+	close(self->fd);
+	self->fd = -1;
+	if (pipe(ready))
+		return -errno;
+	pid = fork();
+	if (!pid)
+		live_in_cgroup(ready[1]);
+	if (read(ready[0], &ret, sizeof(ret)) != sizeof(ret))
+		ret = -EIO;
+	close(ready[0]);
+	close(ready[1]);
+	return ret < 0 ? ret : pid;
+}
+
+/* What the module has sent meanwhile, by type; STOP for the honest one: 0. */
+static void count_answers(FIXTURE_DATA(peers) *self, unsigned int seen[8])
+{
+	int type;
+
+	while ((type = see(self, 1)) >= 0)
+		seen[type == RMPP_STOP && be64toh(frame_mad(&self->seen)->tid) == 1 ?
+		     0 : type & 7]++;
+}
+
+TEST_F(peers, unasked_first_segments_have_nobody_killed)
+{
+	unsigned int seen[8] = {}, i;
+	int status;
+	pid_t pid;
+
+	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, "memory.max", LIMIT))
+		SKIP(return, "no memory cgroups");
+	pid = start_victim(self);
+	ASSERT_LT(0, pid);
+	/* It has begun before the flood, and goes on in it. */
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, SEGS));
+	ASSERT_LE(0, see_packet(self, 1, RMPP_ACK, 1));
+	for (i = 0; i < FIRST; i++) {
+		ASSERT_EQ(0, inject_data(self, i % PEERS, METHOD_TABLE, 1000 + i, 1, 1000));
+		if (i % 16 == 15)
+			count_answers(self, seen);
+		if (i % (FIRST / SEGS) == 0)
+			ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1,
+						 2 + i / (FIRST / SEGS), SEGS));
+	}
+	TH_LOG("%u ACKs, %u STOPs; memory.current %ld", seen[RMPP_ACK], seen[RMPP_STOP],
+	       cgroup_get(CGROUP, "memory.current"));
+	sleep_ms(100);
+	EXPECT_EQ(0, waitpid(pid, &status, WNOHANG)) {
+		TH_LOG("it was killed");
+	}
+	count_answers(self, seen);
+	EXPECT_EQ(0, seen[0]);
+	/* As many as there is memory for, and the others are told. */
+	EXPECT_LT(500, seen[RMPP_ACK]);
+	EXPECT_LT(500, seen[RMPP_STOP]);
+	EXPECT_GT(LIMIT / 2, cgroup_get(CGROUP, "memory.current"));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	cgroup_remove(CGROUP);
+}
+
+TEST_HARNESS_MAIN
