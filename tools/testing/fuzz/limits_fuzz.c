@@ -410,6 +410,7 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	INIT_LIST_HEAD(&rx->window_node);
 	INIT_LIST_HEAD(&rx->peer_node);
 	INIT_LIST_HEAD(&rx->file_node);
+	timerqueue_init(&rx->slow_node);
 	INIT_LIST_HEAD(&rx->linger_node);
 	rx->agent = agent;
 	rx->key.from.grh = shape & 1;
@@ -551,6 +552,7 @@ static void set_up(struct world *w, struct input *in)
 		w->files[i].rmpp = &w->rmpp[i];
 		INIT_LIST_HEAD(&w->rmpp[i].lone);
 		INIT_LIST_HEAD(&w->rmpp[i].begun);
+		timerqueue_init_head(&w->rmpp[i].slow);
 		w->rmpp[i].file = &w->files[i];
 		umad_share_init(&w->files[i].rmpp->share, &w->files[i].user->share);
 		w->agents[i].file = &w->files[i];

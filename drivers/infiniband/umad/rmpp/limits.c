@@ -58,13 +58,11 @@ MODULE_PARM_DESC(rmpp_peer_transfers,
 
 /* A message is not evicted before it has been idle for so long. */
 #define IDLE_EVICT	NSEC_PER_SEC
-/* One that is so old and has fewer segments than seconds is not kept by a segment now and then. */
-#define SLOW_AGE	RMPP_RX_BEGUN_GIVEN_UP
 /* Peers, and messages, that are looked at for such a one. */
 #define EVICT_PEERS	8
 /* Of those with an ACK in the send queue, which stay, so many count as one. */
 #define EVICT_POSTED	8
-/* Slow ones may stand behind others that have had more segments. */
+/* Of those that may be slow, so many are looked at. */
 #define EVICT_SLOW	128
 /* What one peer may have, of all that a file may, before its messages go before others'. */
 #define MANY(limit)	max((limit) / 32, 1U)
@@ -187,23 +185,27 @@ static bool evict_from(struct umad_rmpp_peer *peer, struct umad_xfer_rx *rx,
 	return false;
 }
 
-static bool is_slow(const struct umad_xfer_rx *rx, u64 now)
-{
-	u64 age = now - min(now, rx->engine.began_at);
-
-	return age >= SLOW_AGE && age > rx->engine.highest * (u64)NSEC_PER_SEC;
-}
-
+/*
+ * The slowest. Where a segment has come since it was last looked at, it is put where it
+ * belongs now: so those that have had many do not hide others from the next one.
+ */
 static bool evict_slow(struct umad_rmpp *rmpp, u64 now, struct umad_xfer_rx **victim)
 {
+	struct timerqueue_node *node;
 	unsigned int looked_at = 0;
-	struct umad_xfer_rx *idle;
+	struct umad_xfer_rx *slow;
+	u64 at;
 
-	list_for_each_entry(idle, &rmpp->begun, file_node) {
-		if (looked_at++ == EVICT_SLOW)
-			break;
-		if (is_slow(idle, now) && evict_idle(idle, now, IDLE_EVICT, victim))
+	while (looked_at++ < EVICT_SLOW && (node = timerqueue_getnext(&rmpp->slow)) &&
+	       (u64)node->expires < now) {
+		slow = container_of(node, struct umad_xfer_rx, slow_node);
+		at = rmpp_rx_slow_at(&slow->engine);
+		if (at < now && evict_idle(slow, now, IDLE_EVICT, victim))
 			return true;
+		timerqueue_del(&rmpp->slow, node);
+		/* It has had a segment just now, or cannot go yet. */
+		node->expires = max(at, now + IDLE_EVICT);
+		timerqueue_add(&rmpp->slow, node);
 	}
 	return false;
 }

@@ -137,6 +137,10 @@ static void put_last(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx)
 	rmpp->lone_count += is_lone - rx->is_lone;
 	rx->is_lone = is_lone;
 	list_move_tail(&rx->file_node, is_lone ? &rmpp->lone : &rmpp->begun);
+	if (is_lone || !RB_EMPTY_NODE(&rx->slow_node.node))
+		return;
+	rx->slow_node.expires = rmpp_rx_slow_at(&rx->engine);
+	timerqueue_add(&rmpp->slow, &rx->slow_node);
 }
 
 /**
@@ -203,6 +207,8 @@ void umad_rmpp_peer_remove(struct umad_file *file, struct umad_xfer_rx *rx)
 	set_transfers(file->rmpp, rx->peer, rx->peer->transfers - 1);
 	list_del_init(&rx->peer_node);
 	list_del_init(&rx->file_node);
+	if (!RB_EMPTY_NODE(&rx->slow_node.node))
+		timerqueue_del(&file->rmpp->slow, &rx->slow_node);
 	file->rmpp->unsolicited--;
 	file->rmpp->lone_count -= rx->is_lone;
 	rx->is_lone = false;

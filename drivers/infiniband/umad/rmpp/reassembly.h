@@ -67,6 +67,7 @@ struct umad_rmpp_rx_entry {
  *	&umad_file.lock
  * @file_node: in &umad_rmpp.lone or &umad_rmpp.begun, if unsolicited; protected by
  *	&umad_file.lock
+ * @slow_node: in &umad_rmpp.slow, if it is in &umad_rmpp.begun; protected by &umad_file.lock
  * @window_node: in &umad_rmpp_window.active; protected by &umad_rmpp_window.lock,
  *	as those below
  * @seen_at: when it last counted as active, in nanoseconds
@@ -104,6 +105,7 @@ struct umad_xfer_rx {
 	struct umad_rmpp_peer *peer;
 	struct list_head peer_node;
 	struct list_head file_node;
+	struct timerqueue_node slow_node;
 	struct list_head window_node;
 	u64 seen_at;
 	u32 seen_segs;

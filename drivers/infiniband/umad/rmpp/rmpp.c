@@ -48,6 +48,7 @@ struct umad_rmpp *umad_rmpp_alloc(struct umad_file *file)
 	rmpp->dests = RB_ROOT;
 	INIT_LIST_HEAD(&rmpp->lone);
 	INIT_LIST_HEAD(&rmpp->begun);
+	timerqueue_init_head(&rmpp->slow);
 	INIT_LIST_HEAD(&rmpp->unresolved);
 	INIT_LIST_HEAD(&rmpp->lingering);
 	umad_rmpp_memo_init(&rmpp->memos);

@@ -9,6 +9,7 @@
 
 #include <linux/atomic.h>
 #include <linux/rbtree.h>
+#include <linux/timerqueue.h>
 #include <linux/types.h>
 #include <rdma/ib_user_mad.h>
 #include "rmpp/sched.h"
@@ -50,6 +51,8 @@ struct umad_rmpp_memos {
  * @lone: unsolicited messages of which nothing but segment 1 has come, the oldest first
  * @lone_count: how many those are
  * @begun: the other unsolicited ones, the one that has stood still for longest first
+ * @slow: the same, by when they were slow if no more had come than when that was last looked
+ *	at, in ns
  * @unsolicited: how many are in @lone and @begun
  * @unresolved: those of the peers whose address is waited for, in turn
  * @resolving: works of messages under way, each for an address
@@ -74,6 +77,7 @@ struct umad_rmpp {
 	struct list_head lone;
 	unsigned int lone_count;
 	struct list_head begun;
+	struct timerqueue_head slow;
 	unsigned int unsolicited;
 	struct list_head unresolved;
 	unsigned int resolving;

@@ -434,6 +434,21 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_timer);
 
 /**
+ * rmpp_rx_slow_at() - when is the message slow, if nothing more comes?
+ * @rx: the receiver
+ *
+ * It is then so old that it is not of a short standstill, and has had fewer segments than
+ * seconds.
+ * Context: any.
+ * Return: the time.
+ */
+u64 rmpp_rx_slow_at(const struct rmpp_rx *rx)
+{
+	return rx->began_at + max(RMPP_RX_BEGUN_GIVEN_UP, rx->highest * (u64)NSEC_PER_SEC);
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_slow_at);
+
+/**
  * rmpp_rx_hush() - repeat no acknowledgment until a segment comes
  * @rx: the receiver
  *

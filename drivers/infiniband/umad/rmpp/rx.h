@@ -144,6 +144,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 enum rmpp_rx_verdict rmpp_rx_no_room(struct rmpp_rx *rx);
 enum rmpp_rx_verdict rmpp_rx_cancel(struct rmpp_rx *rx, u8 status);
 enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now);
+u64 rmpp_rx_slow_at(const struct rmpp_rx *rx);
 void rmpp_rx_hush(struct rmpp_rx *rx);
 u64 rmpp_rx_deadline(const struct rmpp_rx *rx);
 void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window,

@@ -68,6 +68,7 @@ static struct umad_xfer_rx *rx_alloc(struct umad_agent *agent,
 	INIT_LIST_HEAD(&rx->linger_node);
 	INIT_LIST_HEAD(&rx->peer_node);
 	INIT_LIST_HEAD(&rx->file_node);
+	timerqueue_init(&rx->slow_node);
 	INIT_LIST_HEAD(&rx->window_node);
 	INIT_WORK(&rx->work, umad_xfer_rx_answer_work);
 	ret = umad_recv_hdr(agent, rwc, &rx->from);

@@ -322,6 +322,34 @@ TEST_F_TIMEOUT(peers, slow_ones_behind_others_give_way, 60)
 	rmpp_param_set(transfers, ALL_PLACES);
 }
 
+/* Any number of others with many segments, which pause, do not hide those that have few. */
+TEST_F_TIMEOUT(peers, slow_ones_behind_very_many_give_way, 90)
+{
+	unsigned int i, seg, pausing = 140, places = 160;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, places));
+	for (seg = 1; seg <= 30; seg++)
+		for (i = 0; i < places && (seg <= 2 || i < pausing); i++) {
+			ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i, seg, 100));
+			while (i % 16 == 15 && see(self, 1) >= 0)
+				;
+		}
+	sleep_ms(4000);
+	for (i = 0; i < places; i++) {
+		ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i,
+					 i < pausing ? 31 : 3, 100));
+		while (i % 16 == 15 && see(self, 1) >= 0)
+			;
+	}
+	sleep_ms(2500);
+	/* The first has all of those looked at that are not slow. */
+	for (i = 1; i <= 3; i++) {
+		ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, 1, 3));
+		EXPECT_TRUE(answer(self, i) == RMPP_ACK || i == 1);
+	}
+	rmpp_param_set(transfers, ALL_PLACES);
+}
+
 /* What is whole takes nothing of what others hold. */
 TEST_F_TIMEOUT(peers, whole_message_needs_no_bytes_of_others, 60)
 {
