@@ -19,6 +19,15 @@
  * its exit ends all its messages: 65,536 by default.
  */
 #define ABORTS_MAX	4096
+/* Of those, for messages of which nothing but segment 1 has come: any node can send many. */
+#define LONE_ABORTS_MAX	256
+
+static void aborts_init(struct ratelimit_state *aborts, int most)
+{
+	ratelimit_state_init(aborts, HZ, most);
+	/* It would be told of in the kernel log. */
+	ratelimit_set_flags(aborts, RATELIMIT_MSG_ON_RELEASE);
+}
 
 /**
  * umad_resolver_init() - nobody resolves addresses
@@ -80,9 +89,8 @@ static struct umad_user *get_below(struct umad_port *port, struct umad_user *par
 	fresh->pid = get_pid(pid);
 	mutex_init(&fresh->register_lock);
 	umad_resolver_init(&fresh->resolver);
-	ratelimit_state_init(&fresh->aborts, HZ, ABORTS_MAX);
-	/* It would be told of in the kernel log. */
-	ratelimit_set_flags(&fresh->aborts, RATELIMIT_MSG_ON_RELEASE);
+	aborts_init(&fresh->aborts, ABORTS_MAX);
+	aborts_init(&fresh->lone_aborts, LONE_ABORTS_MAX);
 	umad_turn_init(&fresh->turn, parent ? &parent->turn : &port->pace.root);
 	umad_turn_init(&fresh->deadline_turn,
 		       parent ? &parent->deadline_turn : &port->deadline_turn);
@@ -163,11 +171,12 @@ void umad_user_put(struct umad_user *user)
 /**
  * umad_user_may_abort() - may a process tell one more peer that a message ends?
  * @user: the process
+ * @lone: nothing but segment 1 of it has come
  *
  * Context: any; does not sleep.
  * Return: false if it has told as many in this second as it may.
  */
-bool umad_user_may_abort(struct umad_user *user)
+bool umad_user_may_abort(struct umad_user *user, bool lone)
 {
-	return __ratelimit(&user->aborts);
+	return __ratelimit(lone ? &user->lone_aborts : &user->aborts);
 }

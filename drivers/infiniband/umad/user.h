@@ -55,6 +55,7 @@ struct umad_resolver {
  *	not accepted it; taken without an active reference
  * @resolver: of a process: for writes by itself
  * @aborts: of a process: of its messages, as its agents end
+ * @lone_aborts: likewise, of those of which nothing but segment 1 has come
  * @share: of the windows of messages
  * @active: how many of @refs have RMPP messages being reassembled; protected by
  *	&umad_port.users_lock
@@ -77,6 +78,7 @@ struct umad_user {
 	struct mutex register_lock; /* protects ids that are not registered yet */
 	struct umad_resolver resolver;
 	struct ratelimit_state aborts;
+	struct ratelimit_state lone_aborts;
 	struct umad_share share;
 	unsigned int active;
 	atomic_t reassembling;
@@ -85,7 +87,7 @@ struct umad_user {
 
 struct umad_user *umad_user_get(struct umad_port *port, const struct umad_reserve *cgroup);
 void umad_user_put(struct umad_user *user);
-bool umad_user_may_abort(struct umad_user *user);
+bool umad_user_may_abort(struct umad_user *user, bool lone);
 void umad_resolver_init(struct umad_resolver *resolver);
 
 #endif /* UMAD_USER_H */

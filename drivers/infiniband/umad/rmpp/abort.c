@@ -71,12 +71,13 @@ void umad_rmpp_abort_destroy(struct umad_port *port)
  * @to: to whom
  * @ah: the way there
  * @head: MAD and class header
+ * @lone: nothing but segment 1 of it has come
  *
  * Context: process; does not sleep, as the caller has a reference to @ah, and keeps the
  * RDMA device.
  */
 void umad_rmpp_post_abort(struct umad_agent *agent, const struct umad_addr *to,
-			  struct umad_ah *ah, const struct ib_mad_hdr *head)
+			  struct umad_ah *ah, const struct ib_mad_hdr *head, bool lone)
 {
 	const struct rmpp_packet packet = {
 		.version = IB_MGMT_RMPP_VERSION,
@@ -86,10 +87,10 @@ void umad_rmpp_post_abort(struct umad_agent *agent, const struct umad_addr *to,
 	struct umad_port *port = agent->file->port;
 
 	if (!port->abort_agent || agent->core->qp->qp_type != IB_QPT_GSI ||
-	    !umad_user_may_abort(agent->file->user) ||
 	    !atomic_add_unless(&port->aborts, 1, ABORTS_MAX))
 		return;
-	if (umad_rmpp_post_control(port->abort_agent, to, ah, head, &packet,
+	if (!umad_user_may_abort(agent->file->user, lone) ||
+	    umad_rmpp_post_control(port->abort_agent, to, ah, head, &packet,
 				   abort_done, ah))
 		atomic_dec(&port->aborts);
 }

@@ -12,6 +12,6 @@ struct umad_port;
 void umad_rmpp_abort_init(struct umad_port *port);
 void umad_rmpp_abort_destroy(struct umad_port *port);
 void umad_rmpp_post_abort(struct umad_agent *agent, const struct umad_addr *to,
-			  struct umad_ah *ah, const struct ib_mad_hdr *head);
+			  struct umad_ah *ah, const struct ib_mad_hdr *head, bool lone);
 
 #endif /* UMAD_RMPP_ABORT_H */

@@ -547,7 +547,7 @@ void umad_xfer_rx_cancel_all(struct umad_agent *agent)
 {
 	struct umad_file *file = agent->file;
 	struct umad_xfer_rx *rx;
-	bool tell, more;
+	bool tell, lone, more;
 
 	/* Its file may have nothing for RMPP. */
 	if (!agent->kernel_rmpp)
@@ -563,6 +563,7 @@ void umad_xfer_rx_cancel_all(struct umad_agent *agent)
 		rx = list_first_entry_or_null(&agent->receivers,
 					      struct umad_xfer_rx, agent_node);
 		if (rx) {
+			lone = rx->is_lone;
 			tell = rx->ah && !rx->silent &&
 			       rx->engine.state == RMPP_RX_REASSEMBLING;
 			if (rx->engine.state == RMPP_RX_REASSEMBLING)
@@ -576,7 +577,7 @@ void umad_xfer_rx_cancel_all(struct umad_agent *agent)
 			return;
 		if (tell)
 			umad_rmpp_post_abort(agent, &rx->to, rx->ah,
-					     (struct ib_mad_hdr *)rx->head);
+					     (struct ib_mad_hdr *)rx->head, lone);
 		umad_xfer_rx_put(rx);
 		cond_resched();
 	}

@@ -318,7 +318,7 @@ static void transfer_cancel(struct umad_request *req)
 	spin_unlock(&req->file->lock);
 	if (tell)
 		umad_rmpp_post_abort(req->agent, &req->txn.dest, req->ah,
-				     umad_xfer_tx_mad(tx));
+				     umad_xfer_tx_mad(tx), false);
 }
 
 static void transfer_release(struct umad_request *req)
