@@ -201,6 +201,31 @@ static void gap_after_gap(struct kunit *test)
 	EXPECT_VERDICT(test, give(env, segment(16)), RMPP_RX_DROP);
 }
 
+/* More was sent again than was missing: that is no sender who goes back at each ACK. */
+static void more_than_the_gap_comes_again(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	u32 seg;
+
+	give_up_to(env, 10);
+	for (seg = 14; seg <= 20; seg++)
+		give(env, segment(seg));
+	for (seg = 11; seg <= 12; seg++)
+		EXPECT_ACK(test, give(env, segment(seg)), seg, seg + 64);
+	EXPECT_ACK(test, give(env, segment(13)), 20, 84);
+	/* It is told so once. */
+	EXPECT_ACK(test, give(env, segment(14)), 20, 84);
+	for (seg = 15; seg <= 20; seg++)
+		EXPECT_VERDICT(test, give(env, segment(seg)), RMPP_RX_DROP);
+	KUNIT_EXPECT_FALSE(test, env->rx.rewinds);
+	/* But behind it, it is. */
+	give(env, segment(21));
+	give(env, segment(22));
+	give(env, segment(21));
+	give(env, segment(22));
+	KUNIT_EXPECT_TRUE(test, env->rx.rewinds);
+}
+
 static void reversed(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
@@ -534,6 +559,7 @@ static struct kunit_case rmpp_rx_cases[] = {
 	KUNIT_CASE(window_of_the_moment),
 	KUNIT_CASE(gap_is_told),
 	KUNIT_CASE(gap_after_gap),
+	KUNIT_CASE(more_than_the_gap_comes_again),
 	KUNIT_CASE(reversed),
 	KUNIT_CASE(duplicates_are_not_stored),
 	KUNIT_CASE(widest_window),
