@@ -23,6 +23,9 @@ module_param(recv_budget, ulong, 0644);
 MODULE_PARM_DESC(recv_budget,
 		 "Bytes of received MADs a file may have unread, for files opened from now on (default: 64 MiB)");
 
+/* Of the memory.max of its cgroup, a file may have so much unread: else that kills it. */
+#define CGROUP_PART	16
+
 static struct kmem_cache *file_cache;
 
 /**
@@ -120,7 +123,8 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_retry_queue_init(&file->retry_queue, &port->pace, &file->user->turn,
 			      umad_request_retry_work);
 	INIT_WORK(&file->backlog_work, umad_request_backlog_work);
-	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
+	umad_rxq_init(&file->rxq, min_t(u64, READ_ONCE(recv_budget),
+					umad_reserve_max(file->reserve) / CGROUP_PART));
 	get_task_comm(file->comm, current);
 
 	umad_port_get(port);

@@ -3,6 +3,8 @@
 #include "charge.h"
 
 #include <linux/hashtable.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/slab.h>
 #include "file.h"
 #include "queues.h"
@@ -296,24 +298,44 @@ static u64 cgroup_usage(const struct umad_reserve *reserve)
 #endif
 
 /**
+ * umad_reserve_max() - what may be charged to a cgroup
+ * @reserve: the cgroup's, or NULL
+ *
+ * Context: any.
+ * Return: bytes, the least that it or one above it may have; U64_MAX: any number.
+ */
+u64 umad_reserve_max(const struct umad_reserve *reserve)
+{
+	u64 max = U64_MAX;
+
+	for (; reserve; reserve = reserve->parent)
+		max = min(max, cgroup_max(reserve));
+	return max;
+}
+
+/**
  * umad_reserve_allows_unasked() - may messages that nobody has asked for take more?
  * @reserve: of the file that receives them, or NULL
+ * @own: bytes of the file
  * @what: of which message; one that goes on may have twice as much
  *
  * What a cgroup is charged for them cannot be reclaimed. If it fills the cgroup, the next
  * page fault of a process there has it killed, and any node of the fabric could do that. So
  * they have a quarter of its limit; a sixteenth if less than an eighth of it is left, which
- * may be page cache.
+ * may be page cache. A file has its share of half of that whatever others have.
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
-bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, enum umad_unasked what)
+bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
+				 enum umad_unasked what)
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON;
 	u64 max, unasked;
 
 	for (; reserve; reserve = reserve->parent) {
 		max = cgroup_max(reserve);
+		if (own <= div_u64(max / 8, max(READ_ONCE(reserve->files), 1U)))
+			continue;
 		unasked = atomic64_read(&reserve->unasked) >> twice;
 		if (unasked > max / 4 ||
 		    (unasked > max / 16 && cgroup_usage(reserve) > max - max / 8))

@@ -70,7 +70,7 @@ struct module __this_module;
 /* The bounds, as a person may set them. */
 static unsigned long peer_transfers, peer_bytes, file_transfers, file_bytes;
 static unsigned long port_transfers, port_bytes;
-static s64 unasked_max;
+static u64 unasked_max;
 
 const struct kernel_param_ops param_ops_ulong;
 const struct kernel_param_ops param_ops_uint;
@@ -99,19 +99,23 @@ static void leaves(struct umad_xfer_rx *rx)
 	MUST(list_empty(&rx->peer_node));
 }
 
-/* Of a message without its pages. */
-#define UNASKED_BYTES	\
-	((s64)(sizeof(struct umad_xfer_rx) + sizeof(struct umad_rmpp_rx_entry)))
-
 /* In place of charge.c. */
 void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes)
 {
 	atomic64_add(bytes, &reserve->unasked);
 }
 
-bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, enum umad_unasked what)
+u64 umad_reserve_max(const struct umad_reserve *reserve)
 {
-	return atomic64_read(&reserve->unasked) >> (what == UMAD_UNASKED_GOES_ON) <= unasked_max;
+	return unasked_max * 4;
+}
+
+bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
+				 enum umad_unasked what)
+{
+	u64 unasked = atomic64_read(&reserve->unasked);
+
+	return min(own * 8, unasked >> (what == UMAD_UNASKED_GOES_ON)) <= unasked_max;
 }
 
 /* In place of rmpp/xfer_rx_end.c. One whose agent ends is left alone. */
@@ -232,8 +236,7 @@ static void check_file(struct world *w, struct umad_file *file)
 	struct rb_node *node;
 
 	for (i = 0; i < MESSAGES; i++) {
-		if (!w->messages[i].peer ||
-		    w->messages[i].agent->file != file)
+		if (!w->messages[i].peer || w->messages[i].agent->file != file)
 			continue;
 		reassembling++;
 		bytes += w->messages[i].charged;
@@ -321,9 +324,8 @@ static void check(struct world *w)
 	for (i = 0; i < CGROUPS; i++)
 		if (!w->cgroups[i].parent)
 			cgroups += check_cgroup(w, &w->cgroups[i]);
-	for (i = 0; i < MESSAGES; i++)
-		if (w->messages[i].peer && !w->messages[i].solicited)
-			unasked += UNASKED_BYTES + w->messages[i].charged;
+	for (rx = w->messages; rx < w->messages + MESSAGES; rx++)
+		unasked += rx->peer && !rx->solicited ? UMAD_RX_BYTES + rx->charged : 0;
 	MUST(atomic64_read(&w->reserve.unasked) == unasked);
 	MUST(w->port.active_users == cgroups);
 	MUST((unsigned int)atomic_read(&w->port.rmpp_reassembling) == reassembling);
@@ -373,10 +375,9 @@ static bool grow(struct world *w, struct umad_xfer_rx *rx, u32 bytes)
 		return false;
 	MUST(rx->solicited || rx->peer->bytes <= peer_bytes);
 	MUST(file->rmpp->reassembly_bytes <= file_bytes);
-	MUST(rx->solicited || atomic64_read(&w->reserve.unasked) / 2 <= unasked_max);
+	MUST(rx->solicited || rx->peer->bytes <= unasked_max / 2);
 	MUST((u64)atomic64_read(&w->port.rmpp_reassembly_bytes) <= port_bytes ||
-	     has_share(file, port_bytes,
-		       atomic64_read(&file->user->reassembly_bytes),
+	     has_share(file, port_bytes, atomic64_read(&file->user->reassembly_bytes),
 		       file->rmpp->reassembly_bytes));
 	return true;
 }
@@ -445,10 +446,9 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	}
 	MUST(rx->solicited || rx->peer->transfers <= peer_transfers);
 	MUST(agent->file->rmpp->reassembling <= file_transfers);
-	MUST(rx->solicited || atomic64_read(&w->reserve.unasked) - UNASKED_BYTES <= unasked_max);
+	MUST(rx->solicited || rx->peer->bytes <= unasked_max / 2);
 	MUST(victim || (u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
-	     has_share(agent->file, port_transfers,
-		       atomic_read(&agent->file->user->reassembling),
+	     has_share(agent->file, port_transfers, atomic_read(&agent->file->user->reassembling),
 		       agent->file->rmpp->reassembling));
 }
 

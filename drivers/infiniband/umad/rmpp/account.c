@@ -18,9 +18,6 @@ module_param(rmpp_file_answers, uint, 0644);
 MODULE_PARM_DESC(rmpp_file_answers,
 		 "ACKs, STOPs and ABORTs of received messages that ib_core has to send for one file (default: 4096)");
 
-/* Of a message without its pages. */
-#define UNASKED_BYTES	(sizeof(struct umad_xfer_rx) + sizeof(struct umad_rmpp_rx_entry))
-
 /* It has messages being reassembled now, so those above it have. */
 static void file_activate(struct umad_file *file)
 {
@@ -67,7 +64,7 @@ void umad_rmpp_count(struct umad_xfer_rx *rx)
 		rx->req->answer_comes = true;
 	if (!rx->solicited) {
 		umad_rmpp_peer_add(file, rx);
-		umad_reserve_add_unasked(file->reserve, UNASKED_BYTES);
+		umad_reserve_add_unasked(file->reserve, UMAD_RX_BYTES);
 	}
 }
 
@@ -117,7 +114,7 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 		rx->req->answer_comes = false;
 	} else {
 		umad_rmpp_peer_remove(file, rx);
-		umad_reserve_add_unasked(file->reserve, -(s64)(UNASKED_BYTES + rx->charged));
+		umad_reserve_add_unasked(file->reserve, -(s64)(UMAD_RX_BYTES + rx->charged));
 	}
 	rx->charged = 0;
 	umad_rmpp_peer_put(file, rx->peer);

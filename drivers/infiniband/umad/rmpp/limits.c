@@ -7,6 +7,7 @@
 #include "rmpp/limits.h"
 
 #include <linux/fs.h>
+#include <linux/limits.h>
 #include <linux/lockdep.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -91,6 +92,7 @@ enum lack {
 	LACK_PEER,
 	LACK_TRANSFERS,
 	LACK_BYTES,
+	LACK_CGROUP,
 };
 
 /*
@@ -118,6 +120,23 @@ static bool exceeds_share(const struct umad_file *file, u64 limit, u64 of_progra
 	return of_file > div_u64(share, max(files + !file->rmpp->reassembling, 1U));
 }
 
+/* Of a cgroup's memory, as far as it is for what nobody has asked for; half for one peer. */
+static enum lack lack_of_cgroup(const struct umad_xfer_rx *rx, enum umad_unasked what)
+{
+	const struct umad_file *file = rx->agent->file;
+	const struct umad_rmpp *rmpp = file->rmpp;
+
+	if (rx->solicited)
+		return LACK_NOTHING;
+	if (rx->peer->bytes + rx->peer->transfers * UMAD_RX_BYTES >
+	    umad_reserve_max(file->reserve) / 8)
+		return LACK_PEER;
+	if (!umad_reserve_allows_unasked(file->reserve, rmpp->reassembly_bytes +
+					 rmpp->unsolicited * UMAD_RX_BYTES, what))
+		return LACK_CGROUP;
+	return LACK_NOTHING;
+}
+
 static enum lack lack_of_bytes(const struct umad_xfer_rx *rx, enum umad_unasked what)
 {
 	const struct umad_file *file = rx->agent->file;
@@ -128,13 +147,11 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx, enum umad_unasked 
 		return LACK_PEER;
 	if (file->rmpp->reassembly_bytes > READ_ONCE(rmpp_file_bytes))
 		return LACK_BYTES;
-	if (!rx->solicited && !umad_reserve_allows_unasked(file->reserve, what))
-		return LACK_BYTES;
 	if (port_bytes > limit &&
 	    exceeds_share(file, limit, atomic64_read(&file->user->reassembly_bytes),
 			  file->rmpp->reassembly_bytes))
 		return LACK_BYTES;
-	return LACK_NOTHING;
+	return lack_of_cgroup(rx, what);
 }
 
 static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
@@ -273,6 +290,16 @@ static bool evict_for_bytes(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64
 	return false;
 }
 
+/* In a flood of first segments these are not the fault of who takes most. */
+static bool evict_for_cgroup(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64 now,
+			     struct umad_xfer_rx **victim)
+{
+	if (rmpp->lone_count > rmpp->unsolicited / 2 &&
+	    evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim))
+		return true;
+	return evict_for_bytes(rmpp, rx, now, victim);
+}
+
 static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 			   struct umad_xfer_rx **victim)
 {
@@ -285,6 +312,8 @@ static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 		return evict_for_place(rmpp, rx, now, victim);
 	case LACK_BYTES:
 		return evict_for_bytes(rmpp, rx, now, victim);
+	case LACK_CGROUP:
+		return evict_for_cgroup(rmpp, rx, now, victim);
 	case LACK_NOTHING:
 		break;
 	}
@@ -307,7 +336,8 @@ static bool has_place_of_evicted(const struct umad_xfer_rx *rx)
 }
 
 /**
- * umad_rmpp_is_crowded() - is there half of the messages that may be reassembled?
+ * umad_rmpp_is_crowded() - is there half of the messages that may be reassembled, or
+ * all that a cgroup may have?
  * @file: that has some
  *
  * Context: process, &umad_file.lock held; does not sleep.
@@ -316,7 +346,8 @@ static bool has_place_of_evicted(const struct umad_xfer_rx *rx)
 bool umad_rmpp_is_crowded(const struct umad_file *file)
 {
 	return file->rmpp->reassembling > READ_ONCE(rmpp_file_transfers) / 2 ||
-	       atomic_read(&file->port->rmpp_reassembling) > READ_ONCE(rmpp_port_transfers) / 2;
+	       atomic_read(&file->port->rmpp_reassembling) > READ_ONCE(rmpp_port_transfers) / 2 ||
+	       !umad_reserve_allows_unasked(file->reserve, U64_MAX, UMAD_UNASKED_BEGINS);
 }
 
 /**

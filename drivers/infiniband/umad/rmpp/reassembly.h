@@ -112,6 +112,9 @@ struct umad_xfer_rx {
 	u32 granted;
 };
 
+/* What one takes without its pages. */
+#define UMAD_RX_BYTES	(sizeof(struct umad_xfer_rx) + sizeof(struct umad_rmpp_rx_entry))
+
 extern const struct umad_rx_ops umad_rmpp_rx_ops;
 
 void umad_rmpp_rx_entry_free(struct umad_rmpp_rx_entry *entry);

@@ -104,4 +104,54 @@ TEST_F(peers, unasked_first_segments_have_nobody_killed)
 	cgroup_remove(CGROUP);
 }
 
+/* Nor do those that are whole, and wait to be read. */
+TEST_F(peers, unread_messages_have_it_not_killed)
+{
+	unsigned int seen[8] = {}, i;
+	int status;
+	pid_t pid;
+
+	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, "memory.max", LIMIT))
+		SKIP(return, "no memory cgroups");
+	pid = start_victim(self);
+	ASSERT_LT(0, pid);
+	for (i = 0; i < FIRST; i++) {
+		ASSERT_EQ(0, inject_data(self, i % PEERS, METHOD_TABLE, 1000 + i, 1, 1));
+		if (i % 16 == 15)
+			count_answers(self, seen);
+	}
+	sleep_ms(100);
+	EXPECT_EQ(0, waitpid(pid, &status, WNOHANG)) {
+		TH_LOG("it was killed");
+	}
+	EXPECT_LT(100, seen[RMPP_ACK]);
+	EXPECT_GT(LIMIT / 2, cgroup_get(CGROUP, "memory.current"));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	cgroup_remove(CGROUP);
+}
+
+/* One node that takes all it can leaves others theirs. */
+TEST_F(peers, one_node_does_not_fill_a_cgroup)
+{
+	unsigned int seen[8] = {}, i;
+	pid_t pid;
+
+	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, "memory.max", LIMIT / 2))
+		SKIP(return, "no memory cgroups");
+	pid = start_victim(self);
+	ASSERT_LT(0, pid);
+	/* 2.5 MiB: more than a quarter of the 8. */
+	for (i = 1; i <= 12000; i++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1000, i, 20000));
+		if (i % 16 == 15)
+			count_answers(self, seen);
+	}
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, SEGS));
+	EXPECT_LE(0, see_packet(self, 1, RMPP_ACK, 1));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	cgroup_remove(CGROUP);
+}
+
 TEST_HARNESS_MAIN
