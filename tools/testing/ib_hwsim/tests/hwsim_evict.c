@@ -41,6 +41,20 @@ static int fill(FIXTURE_DATA(peers) *self, unsigned int n, uint32_t last, uint32
 	return 0;
 }
 
+/* A segment more of each: of the first so many another one. */
+static int send_again(FIXTURE_DATA(peers) *self, int first, uint32_t of_first, int n, uint32_t seg)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (inject_data(self, i, METHOD_TABLE, 1000 + i, i < first ? of_first : seg, 100))
+			return -EIO;
+		while (see(self, 1) >= 0)
+			;
+	}
+	return 0;
+}
+
 static bool has_one(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t segs)
 {
 	return rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON) > 0 &&
@@ -311,11 +325,7 @@ TEST_F_TIMEOUT(peers, slow_ones_behind_others_give_way, 60)
 		}
 	sleep_ms(5000);
 	/* Again, so that none is idle for 6 s. */
-	for (i = 0; i < PLACES; i++) {
-		ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i, i < 16 ? 15 : 3, 100));
-		while (see(self, 1) >= 0)
-			;
-	}
+	ASSERT_EQ(0, send_again(self, 16, 15, PLACES, 3));
 	sleep_ms(1500);
 	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
 	EXPECT_EQ(RMPP_ACK, answer(self, 1));
@@ -335,17 +345,38 @@ TEST_F_TIMEOUT(peers, slow_ones_behind_very_many_give_way, 90)
 				;
 		}
 	sleep_ms(4000);
-	for (i = 0; i < places; i++) {
-		ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, 1000 + i,
-					 i < pausing ? 31 : 3, 100));
-		while (i % 16 == 15 && see(self, 1) >= 0)
-			;
-	}
+	ASSERT_EQ(0, send_again(self, pausing, 31, places, 3));
 	sleep_ms(2500);
 	/* The first has all of those looked at that are not slow. */
 	for (i = 1; i <= 3; i++) {
 		ASSERT_EQ(0, inject_data(self, HONEST + i, METHOD_TABLE, i, 1, 3));
 		EXPECT_TRUE(answer(self, i) == RMPP_ACK || i == 1);
+	}
+	for (seg = 32; seg <= 100; seg++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1000, seg, 100));
+		while (see(self, 1) >= 0)
+			;
+	}
+	EXPECT_TRUE(has_one(self, 1000, 100));
+	rmpp_param_set(transfers, ALL_PLACES);
+}
+
+/* Who cannot go yet is found again when he can. */
+TEST_F_TIMEOUT(peers, slow_ones_give_way_when_they_are_idle, 60)
+{
+	unsigned int i;
+
+	ASSERT_LT(0, rmpp_param_set(transfers, PLACES));
+	ASSERT_EQ(0, fill(self, PLACES, 2, 100));
+	sleep_ms(5500);
+	ASSERT_EQ(0, send_again(self, 0, 0, PLACES, 3));
+	sleep_ms(600);
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, 3));
+	EXPECT_EQ(RMPP_STOP, answer(self, 1));
+	sleep_ms(1200);
+	for (i = 2; i <= 3; i++) {
+		ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, i, 1, 3));
+		EXPECT_EQ(RMPP_ACK, answer(self, i));
 	}
 	rmpp_param_set(transfers, ALL_PLACES);
 }
