@@ -95,18 +95,10 @@ TEST_F(peers, first_attempt_fails)
 /* Memory that cannot be waited for is not there, in so many of a hundred cases. */
 static int set_failslab(const char *percent)
 {
-	static const char *const where = FAILSLAB;
-	char path[64];
-	int ret;
-
-	snprintf(path, sizeof(path), "%s/ignore-gfp-wait", where);
-	ret = umad_write_sysfs(path, "1");
-	snprintf(path, sizeof(path), "%s/times", where);
-	ret = ret ?: umad_write_sysfs(path, "-1");
-	snprintf(path, sizeof(path), "%s/verbose", where);
-	ret = ret ?: umad_write_sysfs(path, "0");
-	snprintf(path, sizeof(path), "%s/probability", where);
-	return ret ?: umad_write_sysfs(path, percent);
+	return umad_write_sysfs(FAILSLAB "/ignore-gfp-wait", "1") ?:
+	       umad_write_sysfs(FAILSLAB "/times", "-1") ?:
+	       umad_write_sysfs(FAILSLAB "/verbose", "0") ?:
+	       umad_write_sysfs(FAILSLAB "/probability", percent);
 }
 
 TEST_F(peers, first_attempt_fails_and_there_is_no_memory)

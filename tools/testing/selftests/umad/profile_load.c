@@ -133,11 +133,12 @@ int main(int argc, char **argv)
 		{ "open", load_open },
 		{ "expire", load_expire },
 		{ "segment", load_segment },
+		{},
 	};
 	int i;
 
 	check(argc == 3 && !umad_port_find(&port), "usage, or no port");
-	for (i = 0; i < 5; i++)
+	for (i = 0; loads[i].name; i++)
 		if (!strcmp(argv[1], loads[i].name)) {
 			loads[i].run(atoi(argv[2]));
 			return 0;
