@@ -61,8 +61,8 @@ static int counters_show(struct seq_file *s, void *unused)
 	int i;
 
 	for (i = 0; i < UMAD_STAT_COUNT; i++)
-		seq_printf(s, "%s %lld\n", stat_names[i],
-			   atomic64_read(&port->stats.value[i]));
+		seq_printf(s, "%s %lu\n", stat_names[i],
+			   umad_stat_read(&port->stats, i));
 	return 0;
 }
 

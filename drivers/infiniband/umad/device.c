@@ -206,9 +206,12 @@ static struct umad_port *port_add(struct ib_device *ib_dev, u32 port_num)
 	if (!port)
 		return ERR_PTR(-ENOMEM);
 
+	ret = umad_stats_init(&port->stats);
+	if (ret)
+		goto err_free;
 	ret = ida_alloc_max(&port_ida, UMAD_MAX_PORTS - 1, GFP_KERNEL);
 	if (ret < 0)
-		goto err_free;
+		goto err_stats;
 	port->index = ret;
 	port->roce = rdma_protocol_roce(ib_dev, port_num);
 	ret = umad_port_queues_init(port);
@@ -245,6 +248,8 @@ err_files:
 	return ERR_PTR(ret);
 err_index:
 	ida_free(&port_ida, port->index);
+err_stats:
+	umad_stats_destroy(&port->stats);
 err_free:
 	kfree(port);
 	return ERR_PTR(ret);

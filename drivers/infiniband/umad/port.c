@@ -58,6 +58,7 @@ static void port_release(struct kref *kref)
 	destroy_workqueue(port->addr_wq);
 	if (port->deadline_pool != umad_ib_deadlines)
 		umad_deadline_pool_destroy(port->deadline_pool);
+	umad_stats_destroy(&port->stats);
 	kfree(port);
 }
 

@@ -3,7 +3,8 @@
 #ifndef UMAD_STATS_H
 #define UMAD_STATS_H
 
-#include <linux/atomic.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
 
 /* One for each line of counters.h, which says what they count. */
 enum umad_stat {
@@ -15,11 +16,16 @@ enum umad_stat {
 
 /**
  * struct umad_stats - the counters of one port
- * @value: by &enum umad_stat; they only rise
+ * @value: by &enum umad_stat, of each processor, which alone adds to them; they only rise,
+ *	on a host of 32 bits modulo 2^32. NULL: not there yet
  */
 struct umad_stats {
-	atomic64_t value[UMAD_STAT_COUNT];
+	unsigned long __percpu *value;
 };
+
+int umad_stats_init(struct umad_stats *stats);
+void umad_stats_destroy(struct umad_stats *stats);
+unsigned long umad_stat_read(const struct umad_stats *stats, enum umad_stat stat);
 
 /**
  * umad_stat_inc() - count one
@@ -30,7 +36,7 @@ struct umad_stats {
  */
 static inline void umad_stat_inc(struct umad_stats *stats, enum umad_stat stat)
 {
-	atomic64_inc(&stats->value[stat]);
+	this_cpu_inc(stats->value[stat]);
 }
 
 /**
@@ -44,8 +50,7 @@ static inline void umad_stat_inc(struct umad_stats *stats, enum umad_stat stat)
 static inline void umad_stat_add(struct umad_stats *stats, enum umad_stat stat,
 				 u32 n)
 {
-	if (n)
-		atomic64_add(n, &stats->value[stat]);
+	this_cpu_add(stats->value[stat], n);
 }
 
 #endif /* UMAD_STATS_H */

@@ -46,7 +46,7 @@ static bool find_gid(struct rxe_env *env)
 
 static s64 stat_now(const struct rxe_env *env, enum umad_stat stat)
 {
-	return atomic64_read(&env->port->stats.value[stat]);
+	return umad_stat_read(&env->port->stats, stat);
 }
 
 static struct ib_device *rxe;
