@@ -16,15 +16,13 @@
 #include "request.h"
 #include "rmpp/xfer_tx.h"
 #include "umad_export.h"
+#include "unread.h"
 #include "user.h"
 
 static unsigned long recv_budget = 64UL << 20;
 module_param(recv_budget, ulong, 0644);
 MODULE_PARM_DESC(recv_budget,
 		 "Bytes of received MADs a file may have unread, for files opened from now on (default: 64 MiB)");
-
-/* Of the memory.max of its cgroup, a file may have so much unread: else that kills it. */
-#define CGROUP_PART	16
 
 static struct kmem_cache *file_cache;
 
@@ -65,6 +63,7 @@ static void file_free(struct umad_file *file)
 	umad_txn_table_destroy(&file->txns);
 	umad_timers_destroy(&file->timers);
 	umad_user_put(file->user);
+	umad_unread_forget(file);
 	umad_reserve_put(file->reserve);
 	umad_port_put(file->port);
 	kmem_cache_free(file_cache, file);
@@ -123,8 +122,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_retry_queue_init(&file->retry_queue, &port->pace, &file->user->turn,
 			      umad_request_retry_work);
 	INIT_WORK(&file->backlog_work, umad_request_backlog_work);
-	umad_rxq_init(&file->rxq, min_t(u64, READ_ONCE(recv_budget),
-					umad_reserve_max(file->reserve) / CGROUP_PART));
+	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	get_task_comm(file->comm, current);
 
 	umad_port_get(port);

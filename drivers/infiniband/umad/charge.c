@@ -270,6 +270,19 @@ void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes)
 		atomic64_add(bytes, &reserve->unasked);
 }
 
+/**
+ * umad_reserve_add_unread() - more waits to be read
+ * @reserve: of the file, or NULL
+ * @bytes: more; less than 0: it does not any more
+ *
+ * Context: any.
+ */
+void umad_reserve_add_unread(struct umad_reserve *reserve, s64 bytes)
+{
+	for (; reserve; reserve = reserve->parent)
+		atomic64_add(bytes, &reserve->unread);
+}
+
 #ifdef CONFIG_MEMCG
 /* Bytes that a cgroup may have, and has. */
 static u64 cgroup_max(const struct umad_reserve *reserve)
@@ -313,32 +326,47 @@ u64 umad_reserve_max(const struct umad_reserve *reserve)
 	return max;
 }
 
+/* What a cgroup has of a kind; of what goes on it may have twice as much. */
+static u64 used_of(const struct umad_reserve *reserve, enum umad_unasked what)
+{
+	switch (what) {
+	case UMAD_UNASKED_BEGINS:
+		return atomic64_read(&reserve->unasked);
+	case UMAD_UNASKED_GOES_ON:
+		return atomic64_read(&reserve->unasked) / 2;
+	case UMAD_UNREAD:
+		break;
+	}
+	return atomic64_read(&reserve->unread);
+}
+
 /**
- * umad_reserve_allows_unasked() - may messages that nobody has asked for take more?
- * @reserve: of the file that receives them, or NULL
+ * umad_reserve_allows_unasked() - may what nobody has asked for, or reads, take more?
+ * @reserve: of the file that receives it, or NULL
  * @own: bytes of the file
- * @what: of which message; one that goes on may have twice as much
+ * @what: it is; one that goes on may have twice as much
  *
- * What a cgroup is charged for them cannot be reclaimed. If it fills the cgroup, the next
+ * What a cgroup is charged for it cannot be reclaimed. If it fills the cgroup, the next
  * page fault of a process there has it killed, and any node of the fabric could do that. So
- * they have a quarter of its limit; a sixteenth if less than an eighth of it is left, which
- * may be page cache. A file has its share of half of that whatever others have.
+ * each kind has a quarter of its limit; a sixteenth if less than an eighth of it is left,
+ * which may be page cache. A file has its share of half of that whatever others have: as
+ * many files as are in its cgroup, times the cgroups beside that, and so on, have as much.
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
 bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
 				 enum umad_unasked what)
 {
-	unsigned int twice = what == UMAD_UNASKED_GOES_ON;
-	u64 max, unasked;
+	u64 max, used, parts = 8;
 
 	for (; reserve; reserve = reserve->parent) {
+		parts = min_t(u64, parts * max(READ_ONCE(reserve->files), 1U), U32_MAX);
 		max = cgroup_max(reserve);
-		if (own <= div_u64(max / 8, max(READ_ONCE(reserve->files), 1U)))
+		if (own <= div_u64(max, parts))
 			continue;
-		unasked = atomic64_read(&reserve->unasked) >> twice;
-		if (unasked > max / 4 ||
-		    (unasked > max / 16 && cgroup_usage(reserve) > max - max / 8))
+		used = used_of(reserve, what);
+		if (used > max / 4 ||
+		    (used > max / 16 && cgroup_usage(reserve) > max - max / 8))
 			return false;
 	}
 	return true;

@@ -39,6 +39,8 @@ struct umad_charge {
  * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the files
  * @used: bytes that are charged to nobody, for the time being; of those below it, too
  * @unasked: bytes of messages being received that nobody here has asked for; likewise
+ * @unread: bytes that wait to be read, in steps, without what each file may have anyhow;
+ *	likewise
  */
 struct umad_reserve {
 	struct hlist_node node;
@@ -49,16 +51,19 @@ struct umad_reserve {
 	struct delayed_work refill;
 	atomic_t used;
 	atomic64_t unasked;
+	atomic64_t unread;
 };
 
 /**
- * enum umad_unasked - what of a message that nobody has asked for is to be kept
- * @UMAD_UNASKED_BEGINS: its first segment
+ * enum umad_unasked - what is to be kept that a cgroup has no say in
+ * @UMAD_UNASKED_BEGINS: the first segment of a message that nobody has asked for
  * @UMAD_UNASKED_GOES_ON: another one
+ * @UMAD_UNREAD: what waits to be read
  */
 enum umad_unasked {
 	UMAD_UNASKED_BEGINS,
 	UMAD_UNASKED_GOES_ON,
+	UMAD_UNREAD,
 };
 
 /**
@@ -135,6 +140,7 @@ struct umad_file;
 
 struct umad_reserve *umad_reserve_get(void);
 void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes);
+void umad_reserve_add_unread(struct umad_reserve *reserve, s64 bytes);
 u64 umad_reserve_max(const struct umad_reserve *reserve);
 bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
 				 enum umad_unasked what);

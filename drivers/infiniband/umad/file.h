@@ -67,6 +67,7 @@ struct umad_port;
  * @rmpp: messages of several segments, NULL before the first agent that has RMPP done here
  * @reserve: of the opener's cgroup, which is charged for what is received
  * @reserve_used: bytes of it
+ * @unread: bytes that wait to be read, as counted for the cgroup; unread.c alone
  * @rxq: what read() will return, has its own lock
  * @poll_wake: wakes its pollers after a read() that has failed; set once, by the first
  */
@@ -96,6 +97,7 @@ struct umad_file {
 
 	struct umad_reserve *reserve;
 	atomic_t reserve_used;
+	atomic64_t unread;
 	struct umad_rxq rxq;
 	struct umad_poll_wake *poll_wake;
 };

@@ -13,6 +13,7 @@
 #include "port.h"
 #include "records.h"
 #include "trace.h"
+#include "unread.h"
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
 static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t len)
@@ -98,10 +99,12 @@ static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count
 
 	/* The file may have asked for the P_Key index while we slept. */
 	ret = copy_out(file, entry, to, count, umad_file_hdr_size(file));
-	if (ret >= 0)
+	if (ret >= 0) {
 		umad_rxq_free(&file->rxq, entry);
-	else if (umad_rxq_put_back(&file->rxq, entry))
+		umad_unread_settle(file);
+	} else if (umad_rxq_put_back(&file->rxq, entry)) {
 		umad_poll_wake_soon(&file->poll_wake, &file->rxq);
+	}
 	return ret;
 }
 

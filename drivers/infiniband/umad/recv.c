@@ -17,6 +17,7 @@
 #include "request.h"
 #include "rmpp/demux.h"
 #include "rxq.h"
+#include "unread.h"
 
 /**
  * struct recv_entry - a received MAD in a file's queue
@@ -131,6 +132,7 @@ static struct recv_entry *make_entry(struct umad_agent *agent,
 	struct umad_file *file = agent->file;
 	struct ib_user_mad_hdr hdr;
 	struct recv_entry *recv;
+	size_t size;
 
 	if (umad_recv_hdr(agent, rwc, &hdr))
 		goto drop;
@@ -143,8 +145,9 @@ static struct recv_entry *make_entry(struct umad_agent *agent,
 	recv->rx_entry.hdr.length = rwc->mad_len;
 
 	why = UMAD_STAT_RECV_DROPPED_BUDGET;
-	if (umad_rxq_charge(&file->rxq, &recv->rx_entry,
-			    kmem_cache_size(cache_of(rwc->mad_len))))
+	size = kmem_cache_size(cache_of(rwc->mad_len));
+	if (umad_unread_may_grow(file, size) &&
+	    umad_rxq_charge(&file->rxq, &recv->rx_entry, size))
 		return recv;
 
 	recv->rx_entry.ops->release(&file->rxq, &recv->rx_entry);

@@ -96,6 +96,19 @@ bool __must_check umad_rxq_charge(struct umad_rxq *q, struct umad_rx_entry *entr
 void umad_rxq_charge_always(struct umad_rxq *q, struct umad_rx_entry *entry,
 			    size_t bytes);
 bool umad_rxq_has_room(struct umad_rxq *q);
+
+/**
+ * umad_rxq_charged() - what entries are charged now
+ * @q: the queue
+ *
+ * Context: any.
+ * Return: bytes; without the lock, so it may be another number by then.
+ */
+static inline size_t umad_rxq_charged(const struct umad_rxq *q)
+{
+	return READ_ONCE(q->charged);
+}
+
 bool __must_check umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry);
 void umad_rxq_wake(struct umad_rxq *q);
 struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q);

@@ -20,6 +20,7 @@
 #include "request.h"
 #include "rmpp/peer.h"
 #include "rmpp/xfer_rx.h"
+#include "unread.h"
 #include "user.h"
 
 static unsigned long rmpp_max_message = 256UL << 20;
@@ -367,7 +368,8 @@ bool umad_rmpp_may_begin(struct umad_xfer_rx *rx, bool whole, u64 now,
 	enum lack lack;
 
 	lockdep_assert_held(&rx->agent->file->lock);
-	if (!umad_rxq_has_room(&rx->agent->file->rxq))
+	if (!umad_rxq_has_room(&rx->agent->file->rxq) ||
+	    !umad_unread_has_room(rx->agent->file))
 		return false;
 	lack = lack_to_begin(rx, whole);
 	if (lack == LACK_NOTHING)

@@ -18,6 +18,7 @@
 #include "rmpp/peer.h"
 #include "rmpp/table.h"
 #include "rmpp/xfer_tx.h"
+#include "unread.h"
 
 /* So often the request of a response that has begun is looked at, if nothing comes. */
 #define REQUEST_LOOK		(5ULL * NSEC_PER_SEC)
@@ -121,6 +122,7 @@ static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 	entry->view.first = rx->engine.layout.hdr + rx->engine.layout.data;
 	umad_rxq_charge_always(&file->rxq, &entry->rx_entry,
 			       entry->view.body->bytes + sizeof(*entry));
+	umad_unread_settle(file);
 	umad_stat_inc(stats, UMAD_STAT_RMPP_RECEIVED);
 	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_RECV_DELIVERED)) {
 		umad_stat_inc(stats, UMAD_STAT_RECV_DROPPED_DEAD);

@@ -28,6 +28,17 @@ int cgroup_make(const char *name)
 	return mkdir(path, 0755) && errno != EEXIST ? -errno : 0;
 }
 
+/* Cgroups below it may have limits of their own. */
+int cgroup_delegate(const char *name)
+{
+	char path[128];
+	int ret;
+
+	cgroup_path(path, sizeof(path), name, "cgroup.subtree_control");
+	ret = umad_write_sysfs(path, "+memory");
+	return ret < 0 ? ret : 0;
+}
+
 /* The calling process is in it from now on. */
 int cgroup_enter(const char *name)
 {

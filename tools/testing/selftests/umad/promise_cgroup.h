@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 int cgroup_make(const char *name);
+int cgroup_delegate(const char *name);
 int cgroup_enter(const char *name);
 int cgroup_set(const char *name, const char *file, long value);
 long cgroup_get(const char *name, const char *file);
