@@ -18,7 +18,7 @@
 
 struct sched_file {
 	struct umad_sched_queue queue;
-	struct list_head message;	/* ready, if it is to be sent */
+	struct umad_sched_entry message;	/* ready, if it is to be sent */
 	spinlock_t lock;	/* as that of a file */
 	unsigned int sent, turns;
 };
@@ -51,7 +51,7 @@ static void file_init(struct sched_env *env, struct sched_file *file,
 		      enum umad_sched_class class, struct umad_turn *process)
 {
 	spin_lock_init(&file->lock);
-	INIT_LIST_HEAD(&file->message);
+	umad_sched_entry_init(&file->message);
 	umad_sched_queue_init(&file->queue, &env->sched, class, process, send_all);
 }
 
@@ -77,8 +77,8 @@ static int sched_env_init(struct kunit *test)
 static void want(struct sched_file *file)
 {
 	spin_lock(&file->lock);
-	if (list_empty(&file->message))
-		list_add_tail(&file->message, &file->queue.ready);
+	if (!umad_sched_entry_is_ready(&file->message))
+		umad_sched_queue_add(&file->queue, &file->message, 1);
 	umad_sched_queue_wait(&file->queue);
 	spin_unlock(&file->lock);
 }
@@ -86,7 +86,7 @@ static void want(struct sched_file *file)
 static void want_no_more(struct sched_file *file)
 {
 	spin_lock(&file->lock);
-	list_del_init(&file->message);
+	umad_sched_queue_del(&file->message);
 	spin_unlock(&file->lock);
 }
 
@@ -476,6 +476,57 @@ static void tx_held_puts_off_timeouts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, rmpp_tx_next(&tx, begin + held));
 }
 
+static void expect_takes(struct kunit *test, struct umad_sched_queue *queue,
+			 struct umad_sched_entry *entry)
+{
+	KUNIT_EXPECT_PTR_EQ(test, umad_sched_queue_take(queue), entry);
+	if (entry)
+		KUNIT_EXPECT_FALSE(test, umad_sched_entry_is_ready(entry));
+}
+
+static void sched_shortest_message_first(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct umad_sched_queue *queue = &env->long_file[0].queue;
+	struct umad_sched_entry entry[4];
+	static const u32 left[] = { 30, 10, 20, 10 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(entry); i++) {
+		umad_sched_entry_init(&entry[i]);
+		umad_sched_queue_add(queue, &entry[i], left[i]);
+	}
+	/* Of equal ones the first. */
+	expect_takes(test, queue, &entry[1]);
+	expect_takes(test, queue, &entry[3]);
+	umad_sched_queue_del(&entry[2]);
+	umad_sched_queue_del(&entry[2]);
+	expect_takes(test, queue, &entry[0]);
+	expect_takes(test, queue, NULL);
+}
+
+/* However many short ones there are. */
+static void sched_long_message_is_not_kept(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct umad_sched_queue *queue = &env->long_file[0].queue;
+	struct umad_sched_entry first, second;
+	unsigned int i;
+
+	umad_sched_entry_init(&first);
+	umad_sched_entry_init(&second);
+	umad_sched_queue_add(queue, &first, U32_MAX);
+	for (i = 1; i <= 8; i++) {
+		if (!umad_sched_entry_is_ready(&second))
+			umad_sched_queue_add(queue, &second, 1);
+		if (!umad_sched_entry_is_ready(&first))
+			umad_sched_queue_add(queue, &first, U32_MAX - i);
+		expect_takes(test, queue, i % 4 ? &second : &first);
+	}
+	umad_sched_queue_del(&first);
+	umad_sched_queue_del(&second);
+}
+
 static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(sched_is_bounded),
 	KUNIT_CASE(sched_processes_take_turns),
@@ -494,6 +545,8 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(sched_few_seen_segments_tell_nothing),
 	KUNIT_CASE(sched_short_messages_are_others),
 	KUNIT_CASE(sched_grant_of_a_closed_file),
+	KUNIT_CASE(sched_shortest_message_first),
+	KUNIT_CASE(sched_long_message_is_not_kept),
 	KUNIT_CASE(tx_held_puts_off_timeouts),
 	{}
 };

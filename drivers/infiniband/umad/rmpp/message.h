@@ -4,6 +4,7 @@
 #define UMAD_RMPP_MESSAGE_H
 
 #include "rmpp/rmpp.h"
+#include "rmpp/sched.h"
 #include "rmpp/tx.h"
 #include "timer.h"
 
@@ -26,7 +27,7 @@ struct umad_request;
  * @data_len: bytes of @data
  * @mad_size: bytes of one MAD, constant once posted
  * @posting: a thread hands segments to ib_core; protected by &umad_file.lock
- * @ready_node: in &umad_sched_queue.ready while it waits for a turn to send; protected by
+ * @ready: in a &umad_sched_queue while it waits for a turn to send; protected by
  *	&umad_file.lock
  * @spare: MADs of segments that have left, for the next ones, by &ib_mad_send_buf.next;
  *	none unless it is ready or @posting; protected by &umad_file.lock
@@ -54,7 +55,7 @@ struct umad_xfer_tx {
 	struct umad_pagebuf *data;
 	size_t data_len;
 	u32 mad_size;
-	struct list_head ready_node;
+	struct umad_sched_entry ready;
 	struct ib_mad_send_buf *spare;
 	u64 ready_since;
 	u32 short_segs;
@@ -77,7 +78,7 @@ struct umad_xfer_tx {
  */
 static inline bool umad_xfer_tx_is_ready(const struct umad_xfer_tx *tx)
 {
-	return !list_empty(&tx->ready_node);
+	return umad_sched_entry_is_ready(&tx->ready);
 }
 
 struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,

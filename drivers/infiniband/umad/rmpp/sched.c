@@ -22,6 +22,8 @@
 #define GRANTED_AROUND	8
 /* Of so many, one turn has half. */
 #define TURNS		2
+/* One in so many messages that send is the one that has waited longest. */
+#define IN_ORDER_EVERY	4
 /* Single MADs are there for so long after one was seen; and short messages of others. */
 #define SINGLES_STAY	(3 * NSEC_PER_MSEC)
 #define SHORTS_STAY	(50 * NSEC_PER_MSEC)
@@ -390,6 +392,8 @@ void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sc
 	queue->process = process;
 	umad_turn_init(&queue->turn, &process[class]);
 	INIT_LIST_HEAD(&queue->ready);
+	timerqueue_init_head(&queue->shortest);
+	queue->takes = 0;
 	queue->has_turn = false;
 	queue->grant = 0;
 	INIT_WORK(&queue->work, send);
@@ -436,6 +440,61 @@ void umad_sched_queue_destroy(struct umad_sched_queue *queue)
 	spin_unlock_irqrestore(&sched->lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_destroy);
+
+/**
+ * umad_sched_queue_add() - a message has a segment to be sent
+ * @queue: of its file
+ * @entry: the message's, not ready
+ * @left: segments until its end
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_sched_queue_add(struct umad_sched_queue *queue, struct umad_sched_entry *entry,
+			  u32 left)
+{
+	entry->queue = queue;
+	entry->by_left.expires = left;
+	list_add_tail(&entry->node, &queue->ready);
+	timerqueue_add(&queue->shortest, &entry->by_left);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_add);
+
+/**
+ * umad_sched_queue_del() - a message does not wait for a turn any more
+ * @entry: the message's, whether it does or not
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_sched_queue_del(struct umad_sched_entry *entry)
+{
+	if (!umad_sched_entry_is_ready(entry))
+		return;
+	list_del_init(&entry->node);
+	timerqueue_del(&entry->queue->shortest, &entry->by_left);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_del);
+
+/**
+ * umad_sched_queue_take() - the message that is the next to send
+ * @queue: of its file
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: the message's, no more ready; NULL if there is none.
+ */
+struct umad_sched_entry *umad_sched_queue_take(struct umad_sched_queue *queue)
+{
+	struct umad_sched_entry *entry;
+
+	entry = list_first_entry_or_null(&queue->ready, struct umad_sched_entry, node);
+	if (!entry)
+		return NULL;
+	if (++queue->takes % IN_ORDER_EVERY)
+		entry = container_of(timerqueue_getnext(&queue->shortest),
+				     struct umad_sched_entry, by_left);
+	umad_sched_queue_del(entry);
+	return entry;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_take);
 
 /**
  * umad_sched_queue_wait() - wait for a turn, if the file does not

@@ -4,7 +4,13 @@
  * queue in the order in which they were posted, so a few long messages would keep all
  * others waiting: short ones, single MADs, and those of the kernel. So ib_core has a
  * limited number of segments of a port at a time, and files take turns (turns.h), each for
- * some segments, which go round among the messages of the file.
+ * some segments.
+ *
+ * Of the messages of a file the one with the fewest segments left comes first: if all had an
+ * equal share, those that begin together would end together, as late as the last one could,
+ * and an in-tree receiver gives up 40 s after the first segment whatever it has. But each
+ * fourth time it is the one that has waited longest, so that many short ones do not keep a
+ * long one for more than four times as long as an equal share would.
  *
  * While others are there, that is single MADs (and messages of one segment, which wait for
  * no turn either) or short messages of another process, a turn is so short that they can
@@ -19,6 +25,7 @@
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/timerqueue.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 #include "turns.h"
@@ -97,8 +104,10 @@ struct umad_sched {
  * @class: of the segments, constant
  * @process: that has opened it, constant
  * @turn: among the files of its process; protected by &umad_sched.lock
- * @ready: messages with a segment to be sent, &umad_xfer_tx.ready_node; protected by
- *	&umad_file.lock
+ * @ready: messages with a segment to be sent, &umad_sched_entry.node, the one that has
+ *	waited longest first; protected by &umad_file.lock
+ * @shortest: the same, &umad_sched_entry.by_left; protected by &umad_file.lock
+ * @takes: how many have been taken out of these; protected by &umad_file.lock
  * @has_turn: @turn waits, or @work is queued or running; protected by &umad_file.lock
  * @grant: segments that @work may send; written before it is queued
  * @work: sends them
@@ -109,10 +118,49 @@ struct umad_sched_queue {
 	const struct umad_turn *process;
 	struct umad_turn turn;
 	struct list_head ready;
+	struct timerqueue_head shortest;
+	unsigned int takes;
 	bool has_turn;
 	unsigned int grant;
 	struct work_struct work;
 };
+
+/**
+ * struct umad_sched_entry - a message that may have a segment to be sent; protected by
+ *	&umad_file.lock
+ * @node: in &umad_sched_queue.ready, while it has one
+ * @by_left: in &umad_sched_queue.shortest meanwhile; @expires is no time, but segments
+ * @queue: which that is
+ */
+struct umad_sched_entry {
+	struct list_head node;
+	struct timerqueue_node by_left;
+	struct umad_sched_queue *queue;
+};
+
+/**
+ * umad_sched_entry_init() - nothing is to be sent yet
+ * @entry: of a new message
+ *
+ * Context: any.
+ */
+static inline void umad_sched_entry_init(struct umad_sched_entry *entry)
+{
+	INIT_LIST_HEAD(&entry->node);
+	timerqueue_init(&entry->by_left);
+}
+
+/**
+ * umad_sched_entry_is_ready() - does it wait for a turn?
+ * @entry: of a message
+ *
+ * Context: any, &umad_file.lock held.
+ * Return: true if so.
+ */
+static inline bool umad_sched_entry_is_ready(const struct umad_sched_entry *entry)
+{
+	return !list_empty(&entry->node);
+}
 
 void umad_sched_init(struct umad_sched *sched);
 void umad_sched_destroy(struct umad_sched *sched);
@@ -122,6 +170,10 @@ void umad_sched_queue_init(struct umad_sched_queue *queue, struct umad_sched *sc
 			   enum umad_sched_class class,
 			   struct umad_turn process[UMAD_SCHED_CLASSES], work_func_t send);
 void umad_sched_queue_destroy(struct umad_sched_queue *queue);
+void umad_sched_queue_add(struct umad_sched_queue *queue, struct umad_sched_entry *entry,
+			  u32 left);
+void umad_sched_queue_del(struct umad_sched_entry *entry);
+struct umad_sched_entry *umad_sched_queue_take(struct umad_sched_queue *queue);
 void umad_sched_queue_wait(struct umad_sched_queue *queue);
 void umad_sched_queue_end_turn(struct umad_sched_queue *queue, unsigned int unused);
 

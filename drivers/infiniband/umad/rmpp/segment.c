@@ -279,7 +279,7 @@ void umad_xfer_tx_want(struct umad_request *req)
 	if (waits) {
 		queue = queue_of(req);
 		tx->ready_since = ktime_get_ns();
-		list_add_tail(&tx->ready_node, &queue->ready);
+		umad_sched_queue_add(queue, &tx->ready, tx->engine.segs - tx->engine.una + 1);
 		umad_sched_queue_wait(queue);
 	}
 	umad_xfer_tx_arm(req);
@@ -343,12 +343,11 @@ static void segment_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
  */
 static struct umad_request *ready_next(struct umad_sched_queue *queue, unsigned int *looked_at)
 {
+	struct umad_sched_entry *entry;
 	struct umad_xfer_tx *tx;
 
-	while ((*looked_at)++ < LOOKED_AT_MAX &&
-	       (tx = list_first_entry_or_null(&queue->ready, struct umad_xfer_tx,
-					      ready_node))) {
-		list_del_init(&tx->ready_node);
+	while ((*looked_at)++ < LOOKED_AT_MAX && (entry = umad_sched_queue_take(queue))) {
+		tx = container_of(entry, struct umad_xfer_tx, ready);
 		/* Whoever ends its agent ends it, too. */
 		if (!umad_active_ref_tryget(&tx->req->agent->active_ref))
 			continue;

@@ -301,7 +301,7 @@ static void error_describe(const struct umad_request *req, u8 *reserved)
 
 static void transfer_stop(struct umad_request *req)
 {
-	list_del_init(&req->rmpp->ready_node);
+	umad_sched_queue_del(&req->rmpp->ready);
 	umad_xfer_tx_free_spares(req->rmpp);
 	umad_rmpp_set_timer(req->file, &req->rmpp->timer, U64_MAX);
 }
@@ -348,7 +348,7 @@ static void transfer_init(struct umad_request *req)
 	u32 window = 1, segs;
 
 	tx->req = req;
-	INIT_LIST_HEAD(&tx->ready_node);
+	umad_sched_entry_init(&tx->ready);
 	umad_timer_init(&tx->timer, &timer_ops);
 	tx->mad_size = sizeof(struct ib_mad);
 	if (rdma_cap_opa_mad(port->ib_dev, port->port_num) &&
