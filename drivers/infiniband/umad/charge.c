@@ -284,13 +284,17 @@ void umad_reserve_add_unread(struct umad_reserve *reserve, s64 bytes)
 }
 
 #ifdef CONFIG_MEMCG
-/* Bytes that a cgroup may have, and has. */
+/*
+ * Bytes that a cgroup may have, and has. Above memory.high its processes are made to sleep, for
+ * seconds if nothing can be reclaimed.
+ */
 static u64 cgroup_max(const struct umad_reserve *reserve)
 {
 	unsigned long max = PAGE_COUNTER_MAX;
 
 	if (reserve->memcg)
-		max = READ_ONCE(reserve->memcg->memory.max);
+		max = min(READ_ONCE(reserve->memcg->memory.max),
+			  READ_ONCE(reserve->memcg->memory.high));
 	return max == PAGE_COUNTER_MAX ? U64_MAX : (u64)max << PAGE_SHIFT;
 }
 
@@ -326,18 +330,35 @@ u64 umad_reserve_max(const struct umad_reserve *reserve)
 	return max;
 }
 
-/* What a cgroup has of a kind; of what goes on it may have twice as much. */
+/* The files of a cgroup, times the cgroups beside it, and so on. */
+static u64 more_parts(u64 parts, const struct umad_reserve *reserve)
+{
+	return min_t(u64, parts * max(READ_ONCE(reserve->files), 1U), U32_MAX);
+}
+
+/**
+ * umad_reserve_share() - what each file of a cgroup may have
+ * @reserve: of the file, or NULL
+ * @parts: of all that the cgroup may have, the files have one in so many together
+ *
+ * Context: any.
+ * Return: bytes, the least by its limit and those above it.
+ */
+u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
+{
+	u64 share = U64_MAX, of_all = parts;
+
+	for (; reserve; reserve = reserve->parent) {
+		of_all = more_parts(of_all, reserve);
+		share = min(share, div_u64(cgroup_max(reserve), of_all));
+	}
+	return share;
+}
+
+/* What a cgroup has of a kind. */
 static u64 used_of(const struct umad_reserve *reserve, enum umad_unasked what)
 {
-	switch (what) {
-	case UMAD_UNASKED_BEGINS:
-		return atomic64_read(&reserve->unasked);
-	case UMAD_UNASKED_GOES_ON:
-		return atomic64_read(&reserve->unasked) / 2;
-	case UMAD_UNREAD:
-		break;
-	}
-	return atomic64_read(&reserve->unread);
+	return atomic64_read(what == UMAD_UNREAD ? &reserve->unread : &reserve->unasked);
 }
 
 /**
@@ -349,24 +370,26 @@ static u64 used_of(const struct umad_reserve *reserve, enum umad_unasked what)
  * What a cgroup is charged for it cannot be reclaimed. If it fills the cgroup, the next
  * page fault of a process there has it killed, and any node of the fabric could do that. So
  * each kind has a quarter of its limit; a sixteenth if less than an eighth of it is left,
- * which may be page cache. A file has its share of half of that whatever others have: as
- * many files as are in its cgroup, times the cgroups beside that, and so on, have as much.
+ * which may be page cache. A file has its share of an eighth, then of a sixteenth, whatever
+ * others have: as many files as are in its cgroup, times the cgroups beside that, and so on,
+ * have as much.
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
 bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
 				 enum umad_unasked what)
 {
-	u64 max, used, parts = 8;
+	unsigned int twice = what == UMAD_UNASKED_GOES_ON;
+	u64 max, share, parts = 1;
+	bool is_full;
 
 	for (; reserve; reserve = reserve->parent) {
-		parts = min_t(u64, parts * max(READ_ONCE(reserve->files), 1U), U32_MAX);
+		parts = more_parts(parts, reserve);
 		max = cgroup_max(reserve);
-		if (own <= div_u64(max, parts))
-			continue;
-		used = used_of(reserve, what);
-		if (used > max / 4 ||
-		    (used > max / 16 && cgroup_usage(reserve) > max - max / 8))
+		is_full = max != U64_MAX && cgroup_usage(reserve) > max - max / 8;
+		share = div_u64(is_full ? max / 16 : max / 8, parts);
+		if (own >> twice > share &&
+		    used_of(reserve, what) >> twice > (is_full ? max / 16 : max / 4))
 			return false;
 	}
 	return true;

@@ -142,6 +142,7 @@ struct umad_reserve *umad_reserve_get(void);
 void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes);
 void umad_reserve_add_unread(struct umad_reserve *reserve, s64 bytes);
 u64 umad_reserve_max(const struct umad_reserve *reserve);
+u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
 bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
 				 enum umad_unasked what);
 void umad_reserve_put(struct umad_reserve *reserve);

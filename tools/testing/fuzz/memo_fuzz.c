@@ -47,6 +47,12 @@ static struct world world __aligned(64);
 static struct task_struct worker __aligned(64);
 struct task_struct *fuzz_current = &worker;
 struct mem_cgroup *int_active_memcg;
+
+/* In place of charge.c. */
+u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
+{
+	return U64_MAX;
+}
 struct module __this_module;
 const struct kernel_param_ops param_ops_uint;
 

@@ -87,6 +87,7 @@ void umad_rmpp_charge(struct umad_xfer_rx *rx, size_t bytes)
 	atomic64_add(bytes, &file->user->reassembly_bytes);
 	atomic64_add(bytes, &file->port->rmpp_reassembly_bytes);
 	if (!rx->solicited) {
+		file->rmpp->unasked_bytes += bytes;
 		umad_rmpp_peer_charge(file, rx->peer, bytes);
 		umad_reserve_add_unasked(file->reserve, bytes);
 	}
@@ -113,6 +114,7 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 	if (rx->solicited) {
 		rx->req->answer_comes = false;
 	} else {
+		file->rmpp->unasked_bytes -= rx->charged;
 		umad_rmpp_peer_remove(file, rx);
 		umad_reserve_add_unasked(file->reserve, -(s64)(UMAD_RX_BYTES + rx->charged));
 	}

@@ -94,6 +94,7 @@ enum lack {
 	LACK_TRANSFERS,
 	LACK_BYTES,
 	LACK_CGROUP,
+	LACK_ANSWERS,
 };
 
 /*
@@ -121,18 +122,22 @@ static bool exceeds_share(const struct umad_file *file, u64 limit, u64 of_progra
 	return of_file > div_u64(share, max(files + !file->rmpp->reassembling, 1U));
 }
 
-/* Of a cgroup's memory, as far as it is for what nobody has asked for; half for one peer. */
+/*
+ * Of a cgroup's memory, as far as it is for what nobody has asked for, and half of that for one
+ * peer. And who was asked may send any number of segments, but not fill it.
+ */
 static enum lack lack_of_cgroup(const struct umad_xfer_rx *rx, enum umad_unasked what)
 {
 	const struct umad_file *file = rx->agent->file;
 	const struct umad_rmpp *rmpp = file->rmpp;
 
 	if (rx->solicited)
-		return LACK_NOTHING;
+		return rmpp->reassembly_bytes - rmpp->unasked_bytes >
+		       umad_reserve_max(file->reserve) / 2 ? LACK_ANSWERS : LACK_NOTHING;
 	if (rx->peer->bytes + rx->peer->transfers * UMAD_RX_BYTES >
 	    umad_reserve_max(file->reserve) / 8)
 		return LACK_PEER;
-	if (!umad_reserve_allows_unasked(file->reserve, rmpp->reassembly_bytes +
+	if (!umad_reserve_allows_unasked(file->reserve, rmpp->unasked_bytes +
 					 rmpp->unsolicited * UMAD_RX_BYTES, what))
 		return LACK_CGROUP;
 	return LACK_NOTHING;
@@ -228,9 +233,9 @@ static bool evict_slow(struct umad_rmpp *rmpp, u64 now, struct umad_xfer_rx **vi
 	return false;
 }
 
-/* Whoever's. */
-static bool evict_oldest(struct list_head *by_progress, u64 now, u64 for_ns,
-			 struct umad_xfer_rx **victim)
+/* Whoever's, but not the one itself that makes room. */
+static bool evict_oldest(struct list_head *by_progress, const struct umad_xfer_rx *rx, u64 now,
+			 u64 for_ns, struct umad_xfer_rx **victim)
 {
 	unsigned int looked_at = 0;
 	struct umad_xfer_rx *idle;
@@ -239,7 +244,7 @@ static bool evict_oldest(struct list_head *by_progress, u64 now, u64 for_ns,
 		if (looked_at >= EVICT_PEERS * EVICT_POSTED)
 			break;
 		looked_at += idle->acks_posted ? 1 : EVICT_POSTED;
-		if (evict_idle(idle, now, for_ns, victim))
+		if (idle != rx && evict_idle(idle, now, for_ns, victim))
 			return true;
 	}
 	return false;
@@ -265,15 +270,15 @@ static bool evict_for_place(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64
 		if (evict_from(peer, rx, now, victim))
 			return true;
 	}
-	if (evict_oldest(&rmpp->begun, now, RMPP_RX_BEGUN_GIVEN_UP, victim) ||
-	    evict_oldest(&rmpp->lone, now, RMPP_RX_LONE_GIVEN_UP, victim))
+	if (evict_oldest(&rmpp->begun, rx, now, RMPP_RX_BEGUN_GIVEN_UP, victim) ||
+	    evict_oldest(&rmpp->lone, rx, now, RMPP_RX_LONE_GIVEN_UP, victim))
 		return true;
 	/* A flood of first segments, in which none becomes so old, is not the slow ones' fault. */
 	if (rmpp->lone_count > rmpp->unsolicited / 2 &&
-	    evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim))
+	    evict_oldest(&rmpp->lone, rx, now, IDLE_EVICT, victim))
 		return true;
 	return evict_slow(rmpp, now, victim) ||
-	       evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim);
+	       evict_oldest(&rmpp->lone, rx, now, IDLE_EVICT, victim);
 }
 
 static bool evict_for_bytes(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u64 now,
@@ -296,7 +301,7 @@ static bool evict_for_cgroup(struct umad_rmpp *rmpp, struct umad_xfer_rx *rx, u6
 			     struct umad_xfer_rx **victim)
 {
 	if (rmpp->lone_count > rmpp->unsolicited / 2 &&
-	    evict_oldest(&rmpp->lone, now, IDLE_EVICT, victim))
+	    evict_oldest(&rmpp->lone, rx, now, IDLE_EVICT, victim))
 		return true;
 	return evict_for_bytes(rmpp, rx, now, victim);
 }
@@ -315,6 +320,7 @@ static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 		return evict_for_bytes(rmpp, rx, now, victim);
 	case LACK_CGROUP:
 		return evict_for_cgroup(rmpp, rx, now, victim);
+	case LACK_ANSWERS:
 	case LACK_NOTHING:
 		break;
 	}

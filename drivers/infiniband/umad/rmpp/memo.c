@@ -27,6 +27,10 @@ MODULE_PARM_DESC(rmpp_file_memos,
 #define PEER_PART	4
 /* Those that go when one is added: too old, and too many, as the parameter may change. */
 #define DROP_MAX	2
+/* Of a cgroup's memory its files have one part in so many for memos, and for what lingers. */
+#define MEMOS_PART	16
+/* With what is known of the peer, if that has no other. */
+#define MEMO_BYTES	(sizeof(struct umad_rmpp_memo) + sizeof(struct umad_rmpp_memo_peer))
 /* Those forgotten with the lock held. */
 #define BATCH		32
 
@@ -219,12 +223,19 @@ void umad_rmpp_memo_remove(struct umad_file *file, struct umad_rmpp_memo *memo)
 		umad_timer_clear(&file->timers, &memos->timer);
 }
 
+static unsigned int memos_max(const struct umad_file *file)
+{
+	return min_t(u64, READ_ONCE(rmpp_file_memos),
+		     div_u64(umad_reserve_share(file->reserve, MEMOS_PART), MEMO_BYTES));
+}
+
 /* Who has to lose one for the next of @addr: that itself, who has most, or NULL. */
-static struct umad_rmpp_memo_peer *who_loses(struct umad_rmpp_memos *memos,
+static struct umad_rmpp_memo_peer *who_loses(struct umad_file *file,
 					     const struct umad_addr *addr)
 {
+	struct umad_rmpp_memos *memos = &file->rmpp->memos;
 	struct umad_rmpp_memo_peer *peer = find_peer(memos, addr);
-	unsigned int max = READ_ONCE(rmpp_file_memos);
+	unsigned int max = memos_max(file);
 
 	if (peer && peer->count >= max / PEER_PART + !!(max % PEER_PART))
 		return peer;
@@ -243,7 +254,7 @@ static void make_room(struct umad_file *file, const struct umad_addr *addr, u64 
 	for (n = 0; n < DROP_MAX && next_end(memos) <= now; n++)
 		umad_rmpp_memo_remove(file, first_of(&memos->oldest));
 	for (n = 0; n < DROP_MAX; n++) {
-		peer = who_loses(memos, addr);
+		peer = who_loses(file, addr);
 		if (!peer)
 			return;
 		umad_rmpp_memo_remove(file, list_first_entry(&peer->memos,
@@ -301,7 +312,7 @@ void umad_rmpp_memo_add(struct umad_file *file, const struct umad_xfer_rx *rx, u
 	if (node)
 		umad_rmpp_memo_remove(file, rb_entry(node, struct umad_rmpp_memo, node));
 	make_room(file, &rx->key.from, now);
-	if (!READ_ONCE(rmpp_file_memos))
+	if (!memos_max(file))
 		return;
 	memo = memo_alloc(file, &rx->key.from);
 	if (!memo)

@@ -53,6 +53,7 @@ struct umad_rmpp_memos {
  * @begun: the other unsolicited ones, the one that has stood still for longest first
  * @slow: the same, by when they were slow if no more had come than when that was last looked
  *	at, in ns
+ * @unasked_bytes: of @reassembly_bytes, what unsolicited ones take
  * @unsolicited: how many are in @lone and @begun
  * @unresolved: those of the peers whose address is waited for, in turn
  * @resolving: works of messages under way, each for an address
@@ -78,6 +79,7 @@ struct umad_rmpp {
 	unsigned int lone_count;
 	struct list_head begun;
 	struct timerqueue_head slow;
+	u64 unasked_bytes;
 	unsigned int unsolicited;
 	struct list_head unresolved;
 	unsigned int resolving;

@@ -321,6 +321,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 	rx->ack_repeat = rx->rewinds ? REWIND_SILENCE : ACK_REPEAT_FIRST;
 	rx->ack_repeat_at = now + rx->ack_repeat;
 	rx->again_run = 0;
+	rx->stored++;
 	rx->highest = max(rx->highest, packet->seg);
 	if (packet->flags & IB_MGMT_RMPP_FLAG_LAST) {
 		rx->last = packet->seg;
@@ -444,7 +445,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_timer);
  */
 u64 rmpp_rx_slow_at(const struct rmpp_rx *rx)
 {
-	return rx->began_at + max(RMPP_RX_BEGUN_GIVEN_UP, rx->highest * (u64)NSEC_PER_SEC);
+	return rx->began_at + max(RMPP_RX_BEGUN_GIVEN_UP, rx->stored * (u64)NSEC_PER_SEC);
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_slow_at);
 

@@ -74,6 +74,7 @@ enum rmpp_rx_verdict {
  * @claim: segments of the message by what the first one says; 0: it does not
  * @acked: last segment acknowledged
  * @highest: highest segment stored
+ * @stored: segments that have been stored
  * @last: number of the segment with the Last flag; 0: not seen yet
  * @last_len: its PayloadLength
  * @gap_acks: segments that have come behind the gap at @expected
@@ -109,6 +110,7 @@ struct rmpp_rx {
 	u32 claim;
 	u32 acked;
 	u32 highest;
+	u32 stored;
 	u32 last;
 	u32 last_len;
 	u32 gap_acks;

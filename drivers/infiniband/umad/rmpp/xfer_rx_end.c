@@ -5,8 +5,11 @@
 
 #include <linux/err.h>
 #include <linux/lockdep.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include "agent.h"
 #include "ah.h"
+#include "charge.h"
 #include "file.h"
 #include "port.h"
 #include "post.h"
@@ -25,9 +28,10 @@
 #define ACKS_POSTED_MAX		4
 /*
  * Complete messages of a file that linger: each has an address handle, of which a
- * device may have few. Of more a memo is left.
+ * device may have few. Of more a memo is left. They have a part of the cgroup's memory, too.
  */
 #define LINGERING_MAX		1024
+#define LINGERING_PART		16
 
 /**
  * umad_xfer_rx_uncharge_all() - take a message off the accounts: it is whole, or will not be
@@ -81,10 +85,12 @@ struct umad_xfer_rx *umad_xfer_rx_linger(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
 	struct umad_xfer_rx *oldest;
+	u64 max;
 
 	lockdep_assert_held(&file->lock);
 	list_add_tail(&rx->linger_node, &file->rmpp->lingering);
-	if (++file->rmpp->lingering_count <= LINGERING_MAX)
+	max = div_u64(umad_reserve_share(file->reserve, LINGERING_PART), UMAD_RX_BYTES);
+	if (++file->rmpp->lingering_count <= clamp_t(u64, max, 1, LINGERING_MAX))
 		return NULL;
 	oldest = list_first_entry(&file->rmpp->lingering, struct umad_xfer_rx, linger_node);
 	/* Closed: whoever closed it takes it down. */

@@ -24,7 +24,9 @@
 /* The process that is flooded: in a cgroup with so much memory, or in one below that. */
 struct victim {
 	long limit;
+	const char *limit_file;	/* "memory.max", if not said otherwise */
 	bool below;
+	bool reads;		/* what comes, at once */
 	unsigned int files;
 };
 
@@ -33,6 +35,7 @@ static void live_in_cgroup(const struct victim *victim, int ready)
 {
 	char *own = mmap(NULL, OWN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int ret = cgroup_enter(victim->below ? BELOW : CGROUP);
+	static struct umad_msg msg;
 	unsigned int i;
 
 	for (i = 0; ret >= 0 && i < victim->files; i++)
@@ -42,6 +45,8 @@ static void live_in_cgroup(const struct victim *victim, int ready)
 	while (getppid() != 1) {
 		memset(own, 1, OWN);
 		madvise(own, OWN, MADV_DONTNEED);
+		while (victim->reads && read(ret, &msg, sizeof(msg)) > 0)
+			;
 		sleep_ms(5);
 	}
 	_exit(0);
@@ -53,7 +58,7 @@ static pid_t start_victim(FIXTURE_DATA(peers) *self, const struct victim *victim
 	int ready[2], ret = -EIO;
 	pid_t pid;
 
-	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, "memory.max", victim->limit) ||
+	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, victim->limit_file ?: "memory.max", victim->limit) ||
 	    (victim->below && (cgroup_delegate(CGROUP) || cgroup_make(BELOW))))
 		return -EOPNOTSUPP;
 	/* It serves what the fixture's own file did. */
@@ -137,7 +142,7 @@ TEST_F(peers, unasked_first_segments_have_nobody_killed)
 static void flood(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 		  const struct victim *victim, uint32_t segs)
 {
-	unsigned int seen[8] = {}, n = segs ? FIRST : MADS, i;
+	unsigned int seen[8] = {}, n = segs && !victim->reads ? FIRST : MADS, i;
 	struct rmpp_pkt pkt = {};
 	pid_t pid;
 
@@ -198,6 +203,74 @@ TEST_F(peers, unasked_messages_of_a_cgroup_below_have_it_not_killed)
 	flood(_metadata, self, &victim, 1000);
 }
 
+/* Above memory.high a process sleeps for seconds at each page fault. */
+TEST_F(peers, unasked_messages_keep_below_memory_high)
+{
+	const struct victim victim = { .limit = LIMIT, .files = 1, .limit_file = "memory.high" };
+
+	flood(_metadata, self, &victim, 1000);
+}
+
+/* What is remembered of messages that have been read. */
+TEST_F(peers, messages_that_were_read_have_it_not_killed)
+{
+	const struct victim victim = { .limit = LIMIT / 4, .files = 1, .reads = true };
+
+	flood(_metadata, self, &victim, 1);
+}
+
+/* Segments of one message from each of these, as far as nothing is told to stop; the last. */
+static unsigned int fill(FIXTURE_DATA(peers) *self, unsigned int peer, unsigned int peers,
+			 unsigned int first, unsigned int last)
+{
+	unsigned int seen[8] = {}, i, end = peer + peers, at;
+
+	for (i = first; i <= last && !seen[RMPP_STOP]; i++)
+		for (at = peer; at < end; at++) {
+			if (inject_data(self, at, METHOD_TABLE, at, i, 20000))
+				return 0;
+			if (i % 8 == 7)
+				count_answers(self, seen);
+		}
+	return i;
+}
+
+/*
+ * One that needs a page too many does not make room for itself, though it is the oldest of
+ * those of which only the first segment has come.
+ */
+TEST_F_TIMEOUT(peers, oldest_message_goes_on_in_a_full_cgroup, 120)
+{
+	const struct victim victim = { .limit = LIMIT, .files = 1 };
+	unsigned int seen[8] = {}, i;
+	pid_t pid;
+
+	pid = start_victim(self, &victim);
+	if (pid == -EOPNOTSUPP)
+		SKIP(return, "no memory cgroups");
+	ASSERT_LT(0, pid);
+	/* Two have what one may have each, so that a quarter is used; then some begin. */
+	ASSERT_EQ(8601, fill(self, HONEST, 2, 1, 8600));
+	ASSERT_EQ(2, fill(self, HONEST + 2, 3, 1, 1));
+	for (i = 0; i < 60; i++) {
+		ASSERT_EQ(0, inject_data(self, i % 8, METHOD_TABLE, 1000 + i, 1, 1000));
+		sleep_ms(20);
+		count_answers(self, seen);
+	}
+	/* Those that have begun may have half. */
+	ASSERT_GT(9500, fill(self, HONEST + 2, 3, 2, 9500));
+	sleep_ms(1200);
+	for (i = 0; i < 60; i++) {
+		ASSERT_EQ(0, inject_data(self, i % 8, METHOD_TABLE, 1000 + i, 20, 1000));
+		sleep_ms(2);
+		count_answers(self, seen);
+	}
+	/* Others have made room. */
+	EXPECT_LT(0, seen[RMPP_STOP]);
+	EXPECT_TRUE(lives(pid));
+	end_victim(pid);
+}
+
 /* One node that takes all it can leaves others theirs. */
 TEST_F(peers, one_node_does_not_fill_a_cgroup)
 {
@@ -218,6 +291,57 @@ TEST_F(peers, one_node_does_not_fill_a_cgroup)
 	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE, 1, 1, SEGS));
 	EXPECT_LE(0, see_packet(self, 1, RMPP_ACK, 1));
 	end_victim(pid);
+}
+
+/* Writes a request without retries, and reads what comes of it. */
+static void ask_in_cgroup(void)
+{
+	struct umad_msg msg, got;
+	struct test_port peer = { .lid = PEER };
+	int ret = cgroup_enter(CGROUP), fd = open_server(METHOD_TABLE);
+
+	msg_init_usual(&msg, &peer, 0, CLASS_RMPP, METHOD_TABLE, 7);
+	msg.hdr.timeout_ms = SOON;
+	if (ret || msg_write(fd, &msg) != MSG_LEN)
+		_exit(2);
+	_exit(msg_read(fd, &got, 2 * SOON) != MSG_LEN);
+}
+
+/*
+ * What is not the response uses up what waits for that. There is no memory for a copy, as the
+ * cgroup is at its limit: page cache may fill it all the time.
+ */
+TEST_F(peers, stray_packet_beside_no_memory)
+{
+	const struct rmpp_pkt stray = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 0, 1 };
+	uint64_t tid;
+	int status;
+	pid_t pid;
+
+	if (cgroup_make(CGROUP))
+		SKIP(return, "no memory cgroups");
+	close(self->fd);
+	self->fd = -1;
+	pid = fork();
+	if (!pid)
+		ask_in_cgroup();
+	ASSERT_LE(0, see(self, SOON));
+	tid = be64toh(frame_mad(&self->seen)->tid);
+	/* What can be reclaimed is; then it has what it has. */
+	cgroup_set(CGROUP, "memory.max", cgroup_get(CGROUP, "memory.current") - 4096);
+	ASSERT_EQ(0, cgroup_set(CGROUP, "memory.max", cgroup_get(CGROUP, "memory.current")));
+	ASSERT_EQ(0, inject(self, 5, METHOD_TABLE | METHOD_RESP, tid, &stray));
+	see(self, WHILE);
+	ASSERT_EQ(0, cgroup_set(CGROUP, "memory.max", LIMIT));
+	frame_init(&self->frame, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, tid);
+	self->frame.slid = PEER;
+	self->frame.dlid = LID;
+	memset(self->frame.mad + MAD_HDR_LEN, 0, MAD_LEN - MAD_HDR_LEN);
+	mad_put_oui(self->frame.mad);
+	ASSERT_EQ(0, raw_write(self->wire, &self->frame));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	cgroup_remove(CGROUP);
 }
 
 TEST_HARNESS_MAIN
