@@ -50,12 +50,13 @@ static bool attempt_follows(const struct umad_request *req)
 
 /*
  * It has no wait entry: another copy is to be one, when it has a turn. But a peer may
- * answer each copy so that the wait entry is used up again.
+ * answer each copy so that the wait entry is used up again. @kept: there is, or will be, what
+ * it is copied from.
  */
-static bool wait_entry_rearm(struct umad_request *req)
+static bool wait_entry_rearm(struct umad_request *req, bool kept)
 {
 	lockdep_assert_held(&req->file->lock);
-	req->rearm = (req->mad || req->held_buf) && req->rearms++ < REARMS_MAX;
+	req->rearm = kept && req->rearms++ < REARMS_MAX;
 	if (req->rearm && !attempt_follows(req))
 		umad_request_retry(req, ktime_get());
 	return req->rearm;
@@ -64,7 +65,8 @@ static bool wait_entry_rearm(struct umad_request *req)
 /* What was to take the place of the wait entry has not: once more, or never. */
 static void rearm_failed(struct umad_request *req)
 {
-	if (req->txn.state != UMAD_TXN_WAIT || req->waiting || wait_entry_rearm(req) ||
+	if (req->txn.state != UMAD_TXN_WAIT || req->waiting ||
+	    wait_entry_rearm(req, req->mad || req->held_buf) ||
 	    req->txn.timeout != UMAD_TIMEOUT_INFINITE)
 		return;
 	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, 0);
@@ -116,7 +118,7 @@ static void keep_for_attempts(struct umad_request *req, const struct ib_mad_send
 static bool hold_mad(struct umad_request *req, struct ib_mad_send_buf *used)
 {
 	lockdep_assert_held(&req->file->lock);
-	if (req->mad || req->held_buf || !req->hdr.retries ||
+	if (req->mad || req->held_buf || (!req->hdr.retries && !req->rearm) ||
 	    req->txn.state != UMAD_TXN_WAIT)
 		return false;
 	req->held_buf = used;
@@ -231,7 +233,10 @@ static void attempt_failed(struct umad_request *req, struct ib_mad_send_buf *buf
 		umad_request_free_mad(req, buf);
 }
 
-/* From what is kept, or else from the wait entry, which is there until that is. */
+/*
+ * From what is kept, or else from the wait entry, which is there until that is. NULL: it is
+ * not wanted any more. What is held is freed without the lock then.
+ */
 static struct ib_mad_send_buf *build_again(struct umad_request *req)
 {
 	struct ib_mad_send_buf *buf = ERR_PTR(-ENOMEM);
@@ -245,12 +250,16 @@ static struct ib_mad_send_buf *build_again(struct umad_request *req)
 	from = req->waiting ?: req->held_buf;
 	if (mad) {
 		len = req->mad_len;
-	} else if (from) {
+	} else if (from && req->txn.state == UMAD_TXN_WAIT) {
 		mad = from->mad;
 		len = mad_len(from);
 	}
-	if (mad)
+	if (req->txn.state != UMAD_TXN_WAIT) {
+		req->has_turn = false;
+		buf = NULL;
+	} else if (mad) {
 		buf = umad_request_build_mad(req, mad, len, len, UMAD_POST_NOWAIT, send_done);
+	}
 	spin_unlock(&file->lock);
 	return buf;
 }
@@ -264,6 +273,8 @@ static void mad_retransmit(struct umad_request *req)
 	int ret;
 
 	buf = build_again(req);
+	if (!buf)
+		return;
 	if (IS_ERR(buf)) {
 		attempt_failed(req, NULL, false, PTR_ERR(buf));
 		return;
@@ -393,12 +404,12 @@ static int check_mad(struct umad_agent *agent, const struct ib_mad_hdr *mad,
 
 /*
  * Of a directed route SMP ib_core counts the hops in its buffer as it sends it (IBA 14.2.2):
- * what is sent again is not what stands there.
+ * what is sent again is not what stands there. Without retries, too: what is not the response
+ * may use the wait entry up.
  */
 static bool needs_copy(const struct umad_request *req, const struct ib_mad_hdr *mad)
 {
-	return mad->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE && req->txn.timeout &&
-	       req->txn.timeout != UMAD_TIMEOUT_INFINITE && req->txn.retries_left;
+	return mad->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE && req->txn.timeout;
 }
 
 static int send_single(struct umad_agent *agent,
@@ -462,7 +473,7 @@ err_send:
  * ib_core would drop the response: so the request is sent once more, when it has a
  * turn, and that copy waits.
  * Context: process, ib_core's receive handler; hold no lock.
- * Return: false without memory, or when that has been so too often.
+ * Return: false when that has been so too often.
  */
 bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *used)
 {
@@ -471,8 +482,9 @@ bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *use
 
 	keep_mad(req, used);
 	spin_lock(&file->lock);
+	/* Without a copy, attempt_ended() holds it. */
 	if (req->txn.state == UMAD_TXN_WAIT && !req->waiting)
-		armed = wait_entry_rearm(req);
+		armed = wait_entry_rearm(req, true);
 	spin_unlock(&file->lock);
 	return armed;
 }
