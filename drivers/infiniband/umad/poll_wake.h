@@ -7,10 +7,13 @@
 #ifndef UMAD_POLL_WAKE_H
 #define UMAD_POLL_WAKE_H
 
+#include <linux/atomic.h>
+
 struct umad_poll_wake;
 struct umad_rxq;
 
-void umad_poll_wake_soon(struct umad_poll_wake **place, struct umad_rxq *q);
+void umad_poll_wake_soon(struct umad_poll_wake **place, struct umad_rxq *q,
+			 atomic64_t *paid_at);
 void umad_poll_wake_free(struct umad_poll_wake *wake);
 
 #endif /* UMAD_POLL_WAKE_H */

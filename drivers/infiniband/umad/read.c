@@ -14,6 +14,7 @@
 #include "records.h"
 #include "trace.h"
 #include "unread.h"
+#include "user.h"
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
 static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t len)
@@ -76,8 +77,12 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 			return entry;
 		if (nonblock)
 			return ERR_PTR(-EAGAIN);
-		if (wait_event_interruptible_exclusive(file->rxq.readers,
-						       umad_rxq_is_ready(&file->rxq)))
+		/*
+		 * All are woken: the one that were first may be kept from the processor for
+		 * long, by its cgroup, and the others would sleep beside the entry.
+		 */
+		if (wait_event_interruptible(file->rxq.readers,
+					     umad_rxq_is_ready(&file->rxq)))
 			return ERR_PTR(-ERESTARTSYS);
 	}
 }
@@ -103,7 +108,7 @@ static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count
 		umad_rxq_free(&file->rxq, entry);
 		umad_unread_settle(file);
 	} else if (umad_rxq_put_back(&file->rxq, entry)) {
-		umad_poll_wake_soon(&file->poll_wake, &file->rxq);
+		umad_poll_wake_soon(&file->poll_wake, &file->rxq, &file->user->poll_paid_at);
 	}
 	return ret;
 }

@@ -123,7 +123,8 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_push);
  * umad_rxq_wake() - wake who waits for what has been queued
  * @q: the queue
  *
- * All pollers once, and as many readers as there are new entries.
+ * All pollers once, and all readers, but of those that wait exclusively as many as there are
+ * new entries.
  * Context: process; does not sleep; hold no lock.
  */
 void umad_rxq_wake(struct umad_rxq *q)

@@ -56,6 +56,7 @@ struct umad_resolver {
  * @resolver: of a process: for writes by itself
  * @aborts: of a process: of its messages, as its agents end
  * @lone_aborts: likewise, of those of which nothing but segment 1 has come
+ * @poll_paid_at: of a process: see &umad_poll_wake.paid_at
  * @share: of the windows of messages
  * @active: how many of @refs have RMPP messages being reassembled; protected by
  *	&umad_port.users_lock
@@ -79,6 +80,7 @@ struct umad_user {
 	struct umad_resolver resolver;
 	struct ratelimit_state aborts;
 	struct ratelimit_state lone_aborts;
+	atomic64_t poll_paid_at;
 	struct umad_share share;
 	unsigned int active;
 	atomic_t reassembling;

@@ -212,6 +212,45 @@ TEST_F(wait, one_mad_ends_one_of_several_blocked_reads)
 	}
 }
 
+/* How often a thread has gone to sleep. */
+static long sleeps(pid_t tid)
+{
+	char path[64], text[4096], *line;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	if (umad_read_file(path, text, sizeof(text)))
+		return -1;
+	line = strstr(text, "\nvoluntary_ctxt_switches:");
+	return line ? atol(strchr(line, ':') + 1) : -1;
+}
+
+/* The one that was first may be kept from the processor, by its cgroup for seconds. */
+TEST_F(wait, one_mad_wakes_all_blocked_reads)
+{
+	struct sleeper sleepers[2];
+	long before[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(fall_asleep(&sleepers[i], self->peer, sleep_read));
+		before[i] = sleeps(sleepers[i].tid);
+		ASSERT_LE(0, before[i]);
+	}
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	while (!side_done(&sleepers[0].call, 10) && !side_done(&sleepers[1].call, 10))
+		;
+	i = side_done(&sleepers[0].call, 0);
+	ASSERT_TRUE(wait_asleep(sleepers[i].tid, 5000));
+	sleep_ms(100);
+	EXPECT_LT(before[i], sleeps(sleepers[i].tid));
+	ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	for (i = 0; i < 2; i++) {
+		EXPECT_TRUE(side_done(&sleepers[i].call, 10000));
+		side_kick(&sleepers[i].call, 5000);
+		side_join(&sleepers[i].call);
+	}
+}
+
 /*
  * Reader A takes the MAD and sleeps in a page fault over it; B goes to sleep
  * on what is now an empty queue; then A's buffer goes away and A fails. The
