@@ -445,7 +445,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_sched_queue_destroy);
  * umad_sched_queue_add() - a message has a segment to be sent
  * @queue: of its file
  * @entry: the message's, not ready
- * @left: segments until its end
+ * @left: segments of it that have not been sent yet
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */

@@ -6,7 +6,7 @@
  * limited number of segments of a port at a time, and files take turns (turns.h), each for
  * some segments.
  *
- * Of the messages of a file the one with the fewest segments left comes first: if all had an
+ * Of the messages of a file the one with the fewest segments to be sent comes first: if all had an
  * equal share, those that begin together would end together, as late as the last one could,
  * and an in-tree receiver gives up 40 s after the first segment whatever it has. But each
  * fourth time it is the one that has waited longest, so that many short ones do not keep a

@@ -279,7 +279,7 @@ void umad_xfer_tx_want(struct umad_request *req)
 	if (waits) {
 		queue = queue_of(req);
 		tx->ready_since = ktime_get_ns();
-		umad_sched_queue_add(queue, &tx->ready, tx->engine.segs - tx->engine.una + 1);
+		umad_sched_queue_add(queue, &tx->ready, tx->engine.segs - tx->engine.next + 1);
 		umad_sched_queue_wait(queue);
 	}
 	umad_xfer_tx_arm(req);

@@ -20,6 +20,8 @@
 #define ANSWERS		30
 #define ANSWER_SEGS	34	/* of all, fewer than the wire keeps for its reader */
 #define SHORT_SEGS	32
+#define EQUAL		10	/* messages of one length */
+#define EQUAL_SEGS	100
 
 static int hold(bool held)
 {
@@ -113,6 +115,34 @@ TEST_F(peers, files_take_turns)
 	EXPECT_EQ(199, second);
 	EXPECT_GE(2 * 199 + POSTED_MAX, beside);
 	close(fd);
+}
+
+/* With equal shares they would end all at the end. */
+TEST_F(peers, messages_of_a_file_end_one_after_another)
+{
+	unsigned int end[EQUAL + 1] = {}, sum = 0, n = 0, ended = 0, i;
+
+	for (i = 1; i <= EQUAL; i++) {
+		ASSERT_LT(0, answer_to(self, self->fd, i, i, EQUAL_SEGS, 0));
+		ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	}
+	ASSERT_EQ(0, hold(true));
+	for (i = 1; i <= EQUAL; i++)
+		ASSERT_EQ(0, ack(self, self->fd, i, i, EQUAL_SEGS));
+	sleep_ms(WHILE);
+	ASSERT_EQ(0, hold(false));
+	while (ended < EQUAL && see(self, SOON) == RMPP_DATA) {
+		n++;
+		i = seen_tid(self);
+		if (self->pkt.seg == EQUAL_SEGS && i <= EQUAL && !end[i]) {
+			end[i] = n;
+			sum += n;
+			ended++;
+		}
+	}
+	ASSERT_EQ(EQUAL, ended);
+	TH_LOG("in the mean after %u of %u segments", sum / EQUAL, n);
+	EXPECT_GT(n * 3 / 4, sum / EQUAL);
 }
 
 /* So many are in the send queue, which is held until then. */
