@@ -53,6 +53,7 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 {
 	return U64_MAX;
 }
+
 struct module __this_module;
 const struct kernel_param_ops param_ops_uint;
 

@@ -55,10 +55,11 @@ static void live_in_cgroup(const struct victim *victim, int ready)
 /* -EOPNOTSUPP: there are no cgroups. */
 static pid_t start_victim(FIXTURE_DATA(peers) *self, const struct victim *victim)
 {
+	const char *file = victim->limit_file ?: "memory.max";
 	int ready[2], ret = -EIO;
 	pid_t pid;
 
-	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, victim->limit_file ?: "memory.max", victim->limit) ||
+	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, file, victim->limit) ||
 	    (victim->below && (cgroup_delegate(CGROUP) || cgroup_make(BELOW))))
 		return -EOPNOTSUPP;
 	/* It serves what the fixture's own file did. */
