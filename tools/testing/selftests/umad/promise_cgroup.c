@@ -17,6 +17,16 @@ static void cgroup_path(char *path, size_t len, const char *name,
 		 file ? file : "");
 }
 
+static int cgroup_write(const char *name, const char *file, const char *text)
+{
+	char path[128];
+	int ret;
+
+	cgroup_path(path, sizeof(path), name, file);
+	ret = umad_write_sysfs(path, text);
+	return ret < 0 ? ret : 0;
+}
+
 int cgroup_make(const char *name)
 {
 	char path[128];
@@ -31,34 +41,21 @@ int cgroup_make(const char *name)
 /* Cgroups below it may have limits of their own. */
 int cgroup_delegate(const char *name)
 {
-	char path[128];
-	int ret;
-
-	cgroup_path(path, sizeof(path), name, "cgroup.subtree_control");
-	ret = umad_write_sysfs(path, "+memory");
-	return ret < 0 ? ret : 0;
+	return cgroup_write(name, "cgroup.subtree_control", "+memory");
 }
 
 /* The calling process is in it from now on. */
 int cgroup_enter(const char *name)
 {
-	char path[128];
-	int ret;
-
-	cgroup_path(path, sizeof(path), name, "cgroup.procs");
-	ret = umad_write_sysfs(path, "0");
-	return ret < 0 ? ret : 0;
+	return cgroup_write(name, "cgroup.procs", "0");
 }
 
 int cgroup_set(const char *name, const char *file, long value)
 {
-	char path[128], text[32];
-	int ret;
+	char text[32];
 
-	cgroup_path(path, sizeof(path), name, file);
 	snprintf(text, sizeof(text), "%ld", value);
-	ret = umad_write_sysfs(path, text);
-	return ret < 0 ? ret : 0;
+	return cgroup_write(name, file, text);
 }
 
 long cgroup_get(const char *name, const char *file)
