@@ -257,30 +257,24 @@ void umad_reserve_free(struct umad_file *file, size_t used)
 		atomic_sub(used, &reserve->used);
 }
 
-/**
- * umad_reserve_add_unasked() - messages take memory that nobody here has asked for
- * @reserve: of the file that receives them, or NULL
- * @bytes: more; less than 0: they do not any more
- *
- * Context: any.
- */
-void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes)
+/* What a cgroup has of a kind. */
+static atomic64_t *bytes_of(struct umad_reserve *reserve, enum umad_unasked what)
 {
-	for (; reserve; reserve = reserve->parent)
-		atomic64_add(bytes, &reserve->unasked);
+	return what == UMAD_UNREAD ? &reserve->unread : &reserve->unasked;
 }
 
 /**
- * umad_reserve_add_unread() - more waits to be read
- * @reserve: of the file, or NULL
+ * umad_reserve_add_unasked() - what nobody has asked for, or reads, takes more memory
+ * @reserve: of the file that receives it, or NULL
+ * @what: it is; messages that begin and that go on are counted together
  * @bytes: more; less than 0: it does not any more
  *
  * Context: any.
  */
-void umad_reserve_add_unread(struct umad_reserve *reserve, s64 bytes)
+void umad_reserve_add_unasked(struct umad_reserve *reserve, enum umad_unasked what, s64 bytes)
 {
 	for (; reserve; reserve = reserve->parent)
-		atomic64_add(bytes, &reserve->unread);
+		atomic64_add(bytes, bytes_of(reserve, what));
 }
 
 #ifdef CONFIG_MEMCG
@@ -355,12 +349,6 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 	return share;
 }
 
-/* What a cgroup has of a kind. */
-static u64 used_of(const struct umad_reserve *reserve, enum umad_unasked what)
-{
-	return atomic64_read(what == UMAD_UNREAD ? &reserve->unread : &reserve->unasked);
-}
-
 /**
  * umad_reserve_allows_unasked() - may what nobody has asked for, or reads, take more?
  * @reserve: of the file that receives it, or NULL
@@ -376,8 +364,7 @@ static u64 used_of(const struct umad_reserve *reserve, enum umad_unasked what)
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
-bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
-				 enum umad_unasked what)
+bool umad_reserve_allows_unasked(struct umad_reserve *reserve, u64 own, enum umad_unasked what)
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON;
 	u64 max, share, parts = 1;
@@ -389,7 +376,7 @@ bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
 		is_full = max != U64_MAX && cgroup_usage(reserve) > max - max / 8;
 		share = div_u64(is_full ? max / 16 : max / 8, parts);
 		if (own >> twice > share &&
-		    used_of(reserve, what) >> twice > (is_full ? max / 16 : max / 4))
+		    (u64)atomic64_read(bytes_of(reserve, what)) >> twice > (is_full ? max / 16 : max / 4))
 			return false;
 	}
 	return true;

@@ -139,12 +139,10 @@ struct kmem_cache;
 struct umad_file;
 
 struct umad_reserve *umad_reserve_get(void);
-void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes);
-void umad_reserve_add_unread(struct umad_reserve *reserve, s64 bytes);
+void umad_reserve_add_unasked(struct umad_reserve *reserve, enum umad_unasked what, s64 bytes);
 u64 umad_reserve_max(const struct umad_reserve *reserve);
 u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
-bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
-				 enum umad_unasked what);
+bool umad_reserve_allows_unasked(struct umad_reserve *reserve, u64 own, enum umad_unasked what);
 void umad_reserve_put(struct umad_reserve *reserve);
 void umad_reserve_refill(struct umad_file *file);
 void *umad_reserve_alloc(struct umad_file *file, struct kmem_cache *cache, size_t *used);

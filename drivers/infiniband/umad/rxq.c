@@ -123,7 +123,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_push);
  * umad_rxq_wake() - wake who waits for what has been queued
  * @q: the queue
  *
- * All pollers once, and all readers, but of those that wait exclusively as many as there are
+ * All readers and pollers once, but of the pollers that wait exclusively as many as there are
  * new entries.
  * Context: process; does not sleep; hold no lock.
  */
@@ -134,7 +134,7 @@ void umad_rxq_wake(struct umad_rxq *q)
 	if (!n)
 		return;
 	__wake_up(&q->wait, TASK_INTERRUPTIBLE, n, poll_to_key(EPOLLIN | EPOLLRDNORM));
-	__wake_up(&q->readers, TASK_INTERRUPTIBLE, n, NULL);
+	wake_up_interruptible(&q->readers);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_wake);
 

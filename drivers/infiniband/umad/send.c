@@ -246,20 +246,22 @@ static struct ib_mad_send_buf *build_again(struct umad_request *req)
 	void *mad;
 
 	spin_lock(&file->lock);
-	mad = req->mad;
-	from = req->waiting ?: req->held_buf;
-	if (mad) {
-		len = req->mad_len;
-	} else if (from && req->txn.state == UMAD_TXN_WAIT) {
-		mad = from->mad;
-		len = mad_len(from);
-	}
 	if (req->txn.state != UMAD_TXN_WAIT) {
 		req->has_turn = false;
 		buf = NULL;
-	} else if (mad) {
-		buf = umad_request_build_mad(req, mad, len, len, UMAD_POST_NOWAIT, send_done);
+		goto out;
 	}
+	from = req->waiting ?: req->held_buf;
+	mad = req->mad;
+	if (mad) {
+		len = req->mad_len;
+	} else if (from) {
+		mad = from->mad;
+		len = mad_len(from);
+	}
+	if (mad)
+		buf = umad_request_build_mad(req, mad, len, len, UMAD_POST_NOWAIT, send_done);
+out:
 	spin_unlock(&file->lock);
 	return buf;
 }

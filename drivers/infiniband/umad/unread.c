@@ -21,7 +21,7 @@ static s64 to_be_counted(size_t charged)
 static void count(struct umad_file *file, s64 from, s64 to)
 {
 	if (atomic64_cmpxchg(&file->unread, from, to) == from)
-		umad_reserve_add_unread(file->reserve, to - from);
+		umad_reserve_add_unasked(file->reserve, UMAD_UNREAD, to - from);
 }
 
 /**
@@ -83,5 +83,6 @@ void umad_unread_settle(struct umad_file *file)
  */
 void umad_unread_forget(struct umad_file *file)
 {
-	umad_reserve_add_unread(file->reserve, -atomic64_xchg(&file->unread, 0));
+	umad_reserve_add_unasked(file->reserve, UMAD_UNREAD,
+				 -atomic64_xchg(&file->unread, 0));
 }

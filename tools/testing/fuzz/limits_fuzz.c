@@ -98,7 +98,7 @@ static void leaves(struct umad_xfer_rx *rx)
 }
 
 /* In place of charge.c. */
-void umad_reserve_add_unasked(struct umad_reserve *reserve, s64 bytes)
+void umad_reserve_add_unasked(struct umad_reserve *reserve, enum umad_unasked what, s64 bytes)
 {
 	atomic64_add(bytes, &reserve->unasked);
 }
@@ -113,8 +113,7 @@ bool umad_unread_has_room(struct umad_file *file)
 	return true;
 }
 
-bool umad_reserve_allows_unasked(const struct umad_reserve *reserve, u64 own,
-				 enum umad_unasked what)
+bool umad_reserve_allows_unasked(struct umad_reserve *reserve, u64 own, enum umad_unasked what)
 {
 	u64 unasked = atomic64_read(&reserve->unasked);
 

@@ -64,7 +64,7 @@ void umad_rmpp_count(struct umad_xfer_rx *rx)
 		rx->req->answer_comes = true;
 	if (!rx->solicited) {
 		umad_rmpp_peer_add(file, rx);
-		umad_reserve_add_unasked(file->reserve, UMAD_RX_BYTES);
+		umad_reserve_add_unasked(file->reserve, UMAD_UNASKED_BEGINS, UMAD_RX_BYTES);
 	}
 }
 
@@ -89,7 +89,7 @@ void umad_rmpp_charge(struct umad_xfer_rx *rx, size_t bytes)
 	if (!rx->solicited) {
 		file->rmpp->unasked_bytes += bytes;
 		umad_rmpp_peer_charge(file, rx->peer, bytes);
-		umad_reserve_add_unasked(file->reserve, bytes);
+		umad_reserve_add_unasked(file->reserve, UMAD_UNASKED_GOES_ON, bytes);
 	}
 }
 
@@ -116,7 +116,8 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 	} else {
 		file->rmpp->unasked_bytes -= rx->charged;
 		umad_rmpp_peer_remove(file, rx);
-		umad_reserve_add_unasked(file->reserve, -(s64)(UMAD_RX_BYTES + rx->charged));
+		umad_reserve_add_unasked(file->reserve, UMAD_UNASKED_GOES_ON,
+					 -(s64)(UMAD_RX_BYTES + rx->charged));
 	}
 	rx->charged = 0;
 	umad_rmpp_peer_put(file, rx->peer);
