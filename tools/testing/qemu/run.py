@@ -392,6 +392,8 @@ def main():
     products.forget_old()
     products.forget_old(RESULTS, RESULTS_MAX)
     if args.list:
+        # "| head" is no error.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         first = plans.all_names()
         for name in first + [n for n in plans.every_name() if n not in first]:
             print(f"{name:23} {plans.load(name)[0].desc}")
