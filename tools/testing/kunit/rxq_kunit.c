@@ -266,8 +266,8 @@ static void sleep_as_reader(void *arg)
 {
 	struct rxq_env *env = arg;
 
-	wait_event_interruptible_exclusive(env->q.readers, umad_rxq_is_ready(&env->q) ||
-					   kthread_should_stop());
+	wait_event_interruptible(env->q.readers,
+				 umad_rxq_is_ready(&env->q) || kthread_should_stop());
 }
 
 /* A thread that sleeps on the queue, and does so when this returns. */
@@ -298,14 +298,32 @@ static void rxq_push_wakes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, env->ready);
 }
 
-/* Several are queued before anybody is woken: as many are then. */
-static void wakes_for_each(struct kunit *test, void (*sleep)(void *arg))
+/* The first may be kept from running for long. */
+static void rxq_wakes_all_readers(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
 	struct thread first = {}, second = {};
 
-	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep, env));
-	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep, env));
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep_as_reader, env));
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep_as_reader, env));
+	msleep(50);
+	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[0].msg));
+	KUNIT_EXPECT_FALSE(test, thread_is_done(&second, 2));
+	umad_rxq_wake(&env->q);
+	KUNIT_EXPECT_TRUE(test, thread_is_done(&first, THREAD_SOON));
+	KUNIT_EXPECT_TRUE(test, thread_is_done(&second, THREAD_SOON));
+	thread_stop(&first);
+	thread_stop(&second);
+}
+
+/* Several are queued before anybody is woken: as many are then. */
+static void rxq_wakes_exclusive_pollers(struct kunit *test)
+{
+	struct rxq_env *env = test->priv;
+	struct thread first = {}, second = {};
+
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep_as_exclusive_poller, env));
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep_as_exclusive_poller, env));
 	msleep(50);
 	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[0].msg));
 	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[1].msg));
@@ -316,16 +334,6 @@ static void wakes_for_each(struct kunit *test, void (*sleep)(void *arg))
 	thread_stop(&first);
 	thread_stop(&second);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&env->q.to_wake));
-}
-
-static void rxq_wakes_for_each(struct kunit *test)
-{
-	wakes_for_each(test, sleep_as_reader);
-}
-
-static void rxq_wakes_exclusive_pollers(struct kunit *test)
-{
-	wakes_for_each(test, sleep_as_exclusive_poller);
 }
 
 /* One of several that wait, and at once. */
@@ -462,7 +470,7 @@ static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE(rxq_charge_always),
 	KUNIT_CASE(rxq_order),
 	KUNIT_CASE(rxq_push_wakes),
-	KUNIT_CASE(rxq_wakes_for_each),
+	KUNIT_CASE(rxq_wakes_all_readers),
 	KUNIT_CASE(rxq_wakes_exclusive_pollers),
 	KUNIT_CASE(rxq_put_back_wakes_a_reader),
 	KUNIT_CASE(rxq_put_back_wakes),
