@@ -164,6 +164,8 @@ void umad_file_shut(struct umad_file *file)
 	/* No agent has come to it since, and no entry. */
 	if (!was_shut)
 		umad_rxq_shutdown(&file->rxq);
+	/* It may stay open for long. */
+	umad_unread_settle(file);
 }
 
 /* One that falls to the caller, from *@id on; NULL: there is none. */

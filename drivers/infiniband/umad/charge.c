@@ -258,20 +258,27 @@ void umad_reserve_free(struct umad_file *file, size_t used)
 }
 
 /* What a cgroup has of a kind. */
-static atomic64_t *bytes_of(struct umad_reserve *reserve, enum umad_unasked what)
+static atomic64_t *bytes_of(struct umad_reserve *reserve, enum umad_kept what)
 {
-	return what == UMAD_UNREAD ? &reserve->unread : &reserve->unasked;
+	switch (what) {
+	case UMAD_ANSWER:
+		return &reserve->answers;
+	case UMAD_UNREAD:
+		return &reserve->unread;
+	default:
+		return &reserve->unasked;
+	}
 }
 
 /**
- * umad_reserve_add_unasked() - what nobody has asked for, or reads, takes more memory
+ * umad_reserve_add() - what is received takes more memory
  * @reserve: of the file that receives it, or NULL
  * @what: it is; messages that begin and that go on are counted together
  * @bytes: more; less than 0: it does not any more
  *
  * Context: any.
  */
-void umad_reserve_add_unasked(struct umad_reserve *reserve, enum umad_unasked what, s64 bytes)
+void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes)
 {
 	for (; reserve; reserve = reserve->parent)
 		atomic64_add(bytes, bytes_of(reserve, what));
@@ -286,7 +293,8 @@ static u64 cgroup_max(const struct umad_reserve *reserve)
 {
 	unsigned long max = PAGE_COUNTER_MAX;
 
-	if (reserve->memcg)
+	/* What is charged to one that is gone is so to the cgroup above it. */
+	if (reserve->memcg && mem_cgroup_online(reserve->memcg))
 		max = min(READ_ONCE(reserve->memcg->memory.max),
 			  READ_ONCE(reserve->memcg->memory.high));
 	return max == PAGE_COUNTER_MAX ? U64_MAX : (u64)max << PAGE_SHIFT;
@@ -349,24 +357,49 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 	return share;
 }
 
+/*
+ * What may have come together before more of it is refused, and has. What has begun may have
+ * twice as much as what begins; and all that has begun, or is whole and not read, comes to
+ * half of the limit, or to three quarters with answers.
+ */
+static bool has_too_much(struct umad_reserve *reserve, enum umad_kept what, u64 max, bool is_full)
+{
+	u64 unasked = atomic64_read(&reserve->unasked);
+	u64 answers = atomic64_read(&reserve->answers);
+	u64 unread = atomic64_read(&reserve->unread);
+	u64 quarter = is_full ? max / 16 : max / 4;
+
+	switch (what) {
+	case UMAD_UNASKED_BEGINS:
+		return unasked > quarter;
+	case UMAD_UNREAD:
+		return unread > quarter;
+	case UMAD_UNASKED_GOES_ON:
+		return unasked + answers + unread > 2 * quarter;
+	default:
+		return answers + unread > 2 * quarter ||
+		       unasked + answers + unread > 3 * quarter;
+	}
+}
+
 /**
- * umad_reserve_allows_unasked() - may what nobody has asked for, or reads, take more?
+ * umad_reserve_allows() - may what is received take more?
  * @reserve: of the file that receives it, or NULL
- * @own: bytes of the file
- * @what: it is; one that goes on may have twice as much
+ * @own: bytes of the file, with what it has not read if it goes on
+ * @what: it is
  *
  * What a cgroup is charged for it cannot be reclaimed. If it fills the cgroup, the next
  * page fault of a process there has it killed, and any node of the fabric could do that. So
- * each kind has a quarter of its limit; a sixteenth if less than an eighth of it is left,
- * which may be page cache. A file has its share of an eighth, then of a sixteenth, whatever
- * others have: as many files as are in its cgroup, times the cgroups beside that, and so on,
- * have as much.
+ * what begins, and what is not read, have a quarter of its limit each; a sixteenth if less than
+ * an eighth of it is left, which may be page cache. A file has its share of an eighth, then of a
+ * sixteenth, whatever others have: as many files as are in its cgroup, times the cgroups
+ * beside that, and so on, have as much.
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
-bool umad_reserve_allows_unasked(struct umad_reserve *reserve, u64 own, enum umad_unasked what)
+bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what)
 {
-	unsigned int twice = what == UMAD_UNASKED_GOES_ON;
+	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
 	u64 max, share, parts = 1;
 	bool is_full;
 
@@ -375,8 +408,7 @@ bool umad_reserve_allows_unasked(struct umad_reserve *reserve, u64 own, enum uma
 		max = cgroup_max(reserve);
 		is_full = max != U64_MAX && cgroup_usage(reserve) > max - max / 8;
 		share = div_u64(is_full ? max / 16 : max / 8, parts);
-		if (own >> twice > share &&
-		    (u64)atomic64_read(bytes_of(reserve, what)) >> twice > (is_full ? max / 16 : max / 4))
+		if (own >> twice > share && has_too_much(reserve, what, max, is_full))
 			return false;
 	}
 	return true;

@@ -39,6 +39,7 @@ struct umad_charge {
  * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the files
  * @used: bytes that are charged to nobody, for the time being; of those below it, too
  * @unasked: bytes of messages being received that nobody here has asked for; likewise
+ * @answers: bytes of messages being received that answer requests; likewise
  * @unread: bytes that wait to be read, in steps, without what each file may have anyhow;
  *	likewise
  */
@@ -51,18 +52,21 @@ struct umad_reserve {
 	struct delayed_work refill;
 	atomic_t used;
 	atomic64_t unasked;
+	atomic64_t answers;
 	atomic64_t unread;
 };
 
 /**
- * enum umad_unasked - what is to be kept that a cgroup has no say in
+ * enum umad_kept - what is to be kept that a cgroup has no say in
  * @UMAD_UNASKED_BEGINS: the first segment of a message that nobody has asked for
  * @UMAD_UNASKED_GOES_ON: another one
+ * @UMAD_ANSWER: a segment of one that answers a request
  * @UMAD_UNREAD: what waits to be read
  */
-enum umad_unasked {
+enum umad_kept {
 	UMAD_UNASKED_BEGINS,
 	UMAD_UNASKED_GOES_ON,
+	UMAD_ANSWER,
 	UMAD_UNREAD,
 };
 
@@ -139,10 +143,10 @@ struct kmem_cache;
 struct umad_file;
 
 struct umad_reserve *umad_reserve_get(void);
-void umad_reserve_add_unasked(struct umad_reserve *reserve, enum umad_unasked what, s64 bytes);
+void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes);
 u64 umad_reserve_max(const struct umad_reserve *reserve);
 u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
-bool umad_reserve_allows_unasked(struct umad_reserve *reserve, u64 own, enum umad_unasked what);
+bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what);
 void umad_reserve_put(struct umad_reserve *reserve);
 void umad_reserve_refill(struct umad_file *file);
 void *umad_reserve_alloc(struct umad_file *file, struct kmem_cache *cache, size_t *used);

@@ -90,6 +90,9 @@ static struct umad_poll_wake *wake_get(struct umad_poll_wake **place, struct uma
 	if (wake)
 		return wake;
 	wake = kzalloc(sizeof(*wake), GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN);
+	/* A cgroup at its limit would have pollers woken at once each time. A file has one. */
+	if (!wake)
+		wake = kzalloc(sizeof(*wake), GFP_NOWAIT | __GFP_NOWARN);
 	if (!wake)
 		return NULL;
 	INIT_DELAYED_WORK(&wake->work, wake_work);

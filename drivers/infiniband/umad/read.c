@@ -104,12 +104,11 @@ static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count
 
 	/* The file may have asked for the P_Key index while we slept. */
 	ret = copy_out(file, entry, to, count, umad_file_hdr_size(file));
-	if (ret >= 0) {
+	if (ret >= 0)
 		umad_rxq_free(&file->rxq, entry);
-		umad_unread_settle(file);
-	} else if (umad_rxq_put_back(&file->rxq, entry)) {
+	else if (umad_rxq_put_back(&file->rxq, entry))
 		umad_poll_wake_soon(&file->poll_wake, &file->rxq, &file->user->poll_paid_at);
-	}
+	umad_unread_settle(file);
 	return ret;
 }
 

@@ -48,6 +48,12 @@ static bool attempt_follows(const struct umad_request *req)
 	       req->postponed;
 }
 
+static void rearm_turn(struct umad_request *req)
+{
+	if (req->rearm && !attempt_follows(req))
+		umad_request_retry(req, ktime_get());
+}
+
 /*
  * It has no wait entry: another copy is to be one, when it has a turn. But a peer may
  * answer each copy so that the wait entry is used up again. @kept: there is, or will be, what
@@ -57,8 +63,9 @@ static bool wait_entry_rearm(struct umad_request *req, bool kept)
 {
 	lockdep_assert_held(&req->file->lock);
 	req->rearm = kept && req->rearms++ < REARMS_MAX;
-	if (req->rearm && !attempt_follows(req))
-		umad_request_retry(req, ktime_get());
+	/* Else there is nothing to be copied before attempt_ended(). */
+	if (req->mad || req->held_buf)
+		rearm_turn(req);
 	return req->rearm;
 }
 
@@ -135,6 +142,8 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 
 	spin_lock(&file->lock);
 	held = waited && hold_mad(req, buf);
+	if (held)
+		rearm_turn(req);
 	umad_request_count_failure(req, status);
 	if ((waited && umad_wait_entry_done(req, buf)) ||
 	    req->txn.state == UMAD_TXN_SEND) {

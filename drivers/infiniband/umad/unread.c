@@ -21,7 +21,7 @@ static s64 to_be_counted(size_t charged)
 static void count(struct umad_file *file, s64 from, s64 to)
 {
 	if (atomic64_cmpxchg(&file->unread, from, to) == from)
-		umad_reserve_add_unasked(file->reserve, UMAD_UNREAD, to - from);
+		umad_reserve_add(file->reserve, UMAD_UNREAD, to - from);
 }
 
 /**
@@ -34,12 +34,13 @@ static void count(struct umad_file *file, s64 from, s64 to)
  */
 bool umad_unread_may_grow(struct umad_file *file, size_t bytes)
 {
+	/* First: who reads all meanwhile changes it. */
+	s64 counted = atomic64_read_acquire(&file->unread);
 	size_t charged = umad_rxq_charged(&file->rxq) + bytes;
-	s64 counted = atomic64_read(&file->unread);
 
 	if (to_be_counted(charged) <= counted)
 		return true;
-	if (!umad_reserve_allows_unasked(file->reserve, charged, UMAD_UNREAD))
+	if (!umad_reserve_allows(file->reserve, charged, UMAD_UNREAD))
 		return false;
 	count(file, counted, to_be_counted(charged));
 	return true;
@@ -57,7 +58,7 @@ bool umad_unread_has_room(struct umad_file *file)
 	size_t charged = umad_rxq_charged(&file->rxq);
 
 	return charged <= UNREAD_FREE ||
-	       umad_reserve_allows_unasked(file->reserve, charged, UMAD_UNREAD);
+	       umad_reserve_allows(file->reserve, charged, UMAD_UNREAD);
 }
 
 /**
@@ -68,8 +69,9 @@ bool umad_unread_has_room(struct umad_file *file)
  */
 void umad_unread_settle(struct umad_file *file)
 {
+	/* First, as above. */
+	s64 counted = atomic64_read_acquire(&file->unread);
 	s64 now = to_be_counted(umad_rxq_charged(&file->rxq));
-	s64 counted = atomic64_read(&file->unread);
 
 	if (counted < now || counted > now + (now ? STEPS_KEPT * UNREAD_STEP : 0))
 		count(file, counted, now);
@@ -83,6 +85,6 @@ void umad_unread_settle(struct umad_file *file)
  */
 void umad_unread_forget(struct umad_file *file)
 {
-	umad_reserve_add_unasked(file->reserve, UMAD_UNREAD,
+	umad_reserve_add(file->reserve, UMAD_UNREAD,
 				 -atomic64_xchg(&file->unread, 0));
 }

@@ -98,9 +98,9 @@ static void leaves(struct umad_xfer_rx *rx)
 }
 
 /* In place of charge.c. */
-void umad_reserve_add_unasked(struct umad_reserve *reserve, enum umad_unasked what, s64 bytes)
+void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes)
 {
-	atomic64_add(bytes, &reserve->unasked);
+	atomic64_add(bytes, what == UMAD_ANSWER ? &reserve->answers : &reserve->unasked);
 }
 
 u64 umad_reserve_max(const struct umad_reserve *reserve)
@@ -113,11 +113,12 @@ bool umad_unread_has_room(struct umad_file *file)
 	return true;
 }
 
-bool umad_reserve_allows_unasked(struct umad_reserve *reserve, u64 own, enum umad_unasked what)
+bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what)
 {
 	u64 unasked = atomic64_read(&reserve->unasked);
 
-	return min(own * 8, unasked >> (what == UMAD_UNASKED_GOES_ON)) <= unasked_max;
+	return what == UMAD_ANSWER ? own <= unasked_max * 2 :
+	       min(own * 8, unasked >> (what == UMAD_UNASKED_GOES_ON)) <= unasked_max;
 }
 
 /* In place of rmpp/xfer_rx_end.c. One whose agent ends is left alone. */
@@ -595,6 +596,6 @@ void fuzz_one(const u8 *data, size_t size)
 		if (w->messages[i].peer)
 			leaves(&w->messages[i]);
 	check(w);
-	MUST(!w->port.rmpp_window.all.granted && !w->port.rmpp_window.all.active &&
+	MUST(!w->port.rmpp_window.all.granted && !atomic64_read(&w->reserve.answers) && !w->port.rmpp_window.all.active &&
 	     !w->port.rmpp_window.waiting);
 }

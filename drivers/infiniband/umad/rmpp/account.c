@@ -64,7 +64,7 @@ void umad_rmpp_count(struct umad_xfer_rx *rx)
 		rx->req->answer_comes = true;
 	if (!rx->solicited) {
 		umad_rmpp_peer_add(file, rx);
-		umad_reserve_add_unasked(file->reserve, UMAD_UNASKED_BEGINS, UMAD_RX_BYTES);
+		umad_reserve_add(file->reserve, UMAD_UNASKED_BEGINS, UMAD_RX_BYTES);
 	}
 }
 
@@ -89,7 +89,9 @@ void umad_rmpp_charge(struct umad_xfer_rx *rx, size_t bytes)
 	if (!rx->solicited) {
 		file->rmpp->unasked_bytes += bytes;
 		umad_rmpp_peer_charge(file, rx->peer, bytes);
-		umad_reserve_add_unasked(file->reserve, UMAD_UNASKED_GOES_ON, bytes);
+		umad_reserve_add(file->reserve, UMAD_UNASKED_GOES_ON, bytes);
+	} else {
+		umad_reserve_add(file->reserve, UMAD_ANSWER, bytes);
 	}
 }
 
@@ -113,10 +115,11 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 	atomic64_sub(rx->charged, &file->port->rmpp_reassembly_bytes);
 	if (rx->solicited) {
 		rx->req->answer_comes = false;
+		umad_reserve_add(file->reserve, UMAD_ANSWER, -(s64)rx->charged);
 	} else {
 		file->rmpp->unasked_bytes -= rx->charged;
 		umad_rmpp_peer_remove(file, rx);
-		umad_reserve_add_unasked(file->reserve, UMAD_UNASKED_GOES_ON,
+		umad_reserve_add(file->reserve, UMAD_UNASKED_GOES_ON,
 					 -(s64)(UMAD_RX_BYTES + rx->charged));
 	}
 	rx->charged = 0;

@@ -126,24 +126,26 @@ static bool exceeds_share(const struct umad_file *file, u64 limit, u64 of_progra
  * Of a cgroup's memory, as far as it is for what nobody has asked for, and half of that for one
  * peer. And who was asked may send any number of segments, but not fill it.
  */
-static enum lack lack_of_cgroup(const struct umad_xfer_rx *rx, enum umad_unasked what)
+static enum lack lack_of_cgroup(const struct umad_xfer_rx *rx, enum umad_kept what)
 {
 	const struct umad_file *file = rx->agent->file;
 	const struct umad_rmpp *rmpp = file->rmpp;
+	u64 unread = what == UMAD_UNASKED_BEGINS ? 0 : umad_rxq_charged(&file->rxq);
 
 	if (rx->solicited)
-		return rmpp->reassembly_bytes - rmpp->unasked_bytes >
-		       umad_reserve_max(file->reserve) / 2 ? LACK_ANSWERS : LACK_NOTHING;
+		return umad_reserve_allows(file->reserve, rmpp->reassembly_bytes -
+					   rmpp->unasked_bytes + unread, UMAD_ANSWER) ?
+		       LACK_NOTHING : LACK_ANSWERS;
 	if (rx->peer->bytes + rx->peer->transfers * UMAD_RX_BYTES >
 	    umad_reserve_max(file->reserve) / 8)
 		return LACK_PEER;
-	if (!umad_reserve_allows_unasked(file->reserve, rmpp->unasked_bytes +
-					 rmpp->unsolicited * UMAD_RX_BYTES, what))
+	if (!umad_reserve_allows(file->reserve, rmpp->unasked_bytes + unread +
+				 rmpp->unsolicited * UMAD_RX_BYTES, what))
 		return LACK_CGROUP;
 	return LACK_NOTHING;
 }
 
-static enum lack lack_of_bytes(const struct umad_xfer_rx *rx, enum umad_unasked what)
+static enum lack lack_of_bytes(const struct umad_xfer_rx *rx, enum umad_kept what)
 {
 	const struct umad_file *file = rx->agent->file;
 	u64 port_bytes = atomic64_read(&file->port->rmpp_reassembly_bytes);
@@ -354,7 +356,7 @@ bool umad_rmpp_is_crowded(const struct umad_file *file)
 {
 	return file->rmpp->reassembling > READ_ONCE(rmpp_file_transfers) / 2 ||
 	       atomic_read(&file->port->rmpp_reassembling) > READ_ONCE(rmpp_port_transfers) / 2 ||
-	       !umad_reserve_allows_unasked(file->reserve, U64_MAX, UMAD_UNASKED_BEGINS);
+	       !umad_reserve_allows(file->reserve, U64_MAX, UMAD_UNASKED_BEGINS);
 }
 
 /**

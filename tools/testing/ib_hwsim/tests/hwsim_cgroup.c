@@ -3,95 +3,14 @@
  * A process of a small cgroup beside a flood of first segments, which nobody has asked for:
  * what is kept of them is charged to it, and must not be what has it killed.
  */
-#include "hwsim_peers.h"
-#include "promise_cgroup.h"
+#include "hwsim_victim.h"
 
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-
-#define CGROUP	"flooded"
-#define BELOW	CGROUP "/below"
-#define LIMIT	(16 << 20)
-#define OWN	(256 << 10)	/* that it uses itself, again and again */
 #define FIRST	4096		/* segments, some 5 KiB each */
 #define MADS	30000		/* 352 bytes each */
 #define PEERS	64
 #define HONEST	200		/* a peer beside them */
 #define SEGS	40		/* of its message */
 #define FILES	12		/* if it has several, each with a method of its own */
-
-/* The process that is flooded: in a cgroup with so much memory, or in one below that. */
-struct victim {
-	long limit;
-	const char *limit_file;	/* "memory.max", if not said otherwise */
-	bool below;
-	bool reads;		/* what comes, at once */
-	unsigned int files;
-};
-
-/* Serves, and has page faults. Ends with its parent. */
-static void live_in_cgroup(const struct victim *victim, int ready)
-{
-	char *own = mmap(NULL, OWN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int ret = cgroup_enter(victim->below ? BELOW : CGROUP);
-	static struct umad_msg msg;
-	unsigned int i;
-
-	for (i = 0; ret >= 0 && i < victim->files; i++)
-		ret = open_server(METHOD_TABLE + i);
-	if (write(ready, &ret, sizeof(ret)) != sizeof(ret) || ret < 0)
-		_exit(1);
-	while (getppid() != 1) {
-		memset(own, 1, OWN);
-		madvise(own, OWN, MADV_DONTNEED);
-		while (victim->reads && read(ret, &msg, sizeof(msg)) > 0)
-			;
-		sleep_ms(5);
-	}
-	_exit(0);
-}
-
-/* -EOPNOTSUPP: there are no cgroups. */
-static pid_t start_victim(FIXTURE_DATA(peers) *self, const struct victim *victim)
-{
-	const char *file = victim->limit_file ?: "memory.max";
-	int ready[2], ret = -EIO;
-	pid_t pid;
-
-	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, file, victim->limit) ||
-	    (victim->below && (cgroup_delegate(CGROUP) || cgroup_make(BELOW))))
-		return -EOPNOTSUPP;
-	/* It serves what the fixture's own file did. */
-	close(self->fd);
-	self->fd = -1;
-	if (pipe(ready))
-		return -errno;
-	pid = fork();
-	if (!pid)
-		live_in_cgroup(victim, ready[1]);
-	if (read(ready[0], &ret, sizeof(ret)) != sizeof(ret))
-		ret = -EIO;
-	close(ready[0]);
-	close(ready[1]);
-	return ret < 0 ? ret : pid;
-}
-
-static void end_victim(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	cgroup_remove(BELOW);
-	cgroup_remove(CGROUP);
-}
-
-static bool lives(pid_t pid)
-{
-	int status;
-
-	sleep_ms(100);
-	return !waitpid(pid, &status, WNOHANG);
-}
 
 /* What the module has sent meanwhile, by type; STOP for the honest one: 0. */
 static void count_answers(FIXTURE_DATA(peers) *self, unsigned int seen[8])
