@@ -85,6 +85,5 @@ void umad_unread_settle(struct umad_file *file)
  */
 void umad_unread_forget(struct umad_file *file)
 {
-	umad_reserve_add(file->reserve, UMAD_UNREAD,
-				 -atomic64_xchg(&file->unread, 0));
+	umad_reserve_add(file->reserve, UMAD_UNREAD, -atomic64_xchg(&file->unread, 0));
 }

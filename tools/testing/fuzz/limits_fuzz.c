@@ -564,7 +564,6 @@ void fuzz_one(const u8 *data, size_t size)
 {
 	struct input in = { data, size };
 	struct world *w = &world;
-	u32 i;
 
 	fuzz_memory_reset();
 	set_up(w, &in);
@@ -592,10 +591,10 @@ void fuzz_one(const u8 *data, size_t size)
 		}
 		check(w);
 	}
-	for (i = 0; i < MESSAGES; i++)
+	for (u32 i = 0; i < MESSAGES; i++)
 		if (w->messages[i].peer)
 			leaves(&w->messages[i]);
 	check(w);
-	MUST(!w->port.rmpp_window.all.granted && !atomic64_read(&w->reserve.answers) && !w->port.rmpp_window.all.active &&
-	     !w->port.rmpp_window.waiting);
+	MUST(!w->port.rmpp_window.all.granted && !w->port.rmpp_window.all.active &&
+	     !w->port.rmpp_window.waiting && !atomic64_read(&w->reserve.answers));
 }

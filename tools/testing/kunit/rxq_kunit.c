@@ -336,8 +336,8 @@ static void rxq_wakes_exclusive_pollers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&env->q.to_wake));
 }
 
-/* One of several that wait, and at once. */
-static void rxq_put_back_wakes_a_reader(struct kunit *test)
+/* At once. */
+static void rxq_put_back_wakes_readers(struct kunit *test)
 {
 	struct rxq_env *env = test->priv;
 	struct thread first = {}, second = {};
@@ -350,9 +350,6 @@ static void rxq_put_back_wakes_a_reader(struct kunit *test)
 	msleep(50);
 	/* They have found it empty, as pollers may have. */
 	KUNIT_EXPECT_TRUE(test, umad_rxq_put_back(&env->q, msg));
-	msleep(50);
-	KUNIT_EXPECT_EQ(test, 1, thread_is_done(&first, 1) + thread_is_done(&second, 1));
-	umad_rxq_shutdown(&env->q);
 	KUNIT_EXPECT_TRUE(test, thread_is_done(&first, THREAD_SOON));
 	KUNIT_EXPECT_TRUE(test, thread_is_done(&second, THREAD_SOON));
 	thread_stop(&first);
@@ -472,7 +469,7 @@ static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE(rxq_push_wakes),
 	KUNIT_CASE(rxq_wakes_all_readers),
 	KUNIT_CASE(rxq_wakes_exclusive_pollers),
-	KUNIT_CASE(rxq_put_back_wakes_a_reader),
+	KUNIT_CASE(rxq_put_back_wakes_readers),
 	KUNIT_CASE(rxq_put_back_wakes),
 	KUNIT_CASE(rxq_wake_is_owed_once),
 	KUNIT_CASE(rxq_kill_wakes),

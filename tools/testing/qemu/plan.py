@@ -32,7 +32,7 @@ HARNESS = "harness/"
 TEXTS = {"desc", "module", "module_args", "mem", "accel", "append", "kernel",
          "require_splat", "expect_crash", "remote", "root"}
 NUMBERS = {"smp", "timeout"}
-FLAGS = {"waits", "stop", "panic_on_warn"}
+FLAGS = {"waits", "stop", "figures", "panic_on_warn"}
 LISTS = {"setup", "allow", "programs", "modules", "commands"}
 VALUES = {"module": ("ours", "intree", "none"),
           "remote": ("ours", "intree", "none"), "accel": ("auto", "tcg", "icount"),
@@ -58,6 +58,7 @@ class Plan:
     timeout: int = 300
     waits: bool = False             # most of its time, so others can run
     stop: bool = False              # no further program after one that fails
+    figures: bool = False           # compared with some of its kernel: on no other
     panic_on_warn: bool = None      # None: yes, unless splats are allowed
     append: str = ""
     require_splat: str = ""
@@ -191,7 +192,8 @@ def load(name, kernel=None):
     """The plans of a row, one for each kernel it names.
 
     With a kernel: those that are on Debian 12's, or if it is one for debugging, on
-    that of 6.1, on this one in its place; but none that is to crash, as others may not.
+    that of 6.1, on this one in its place; but none that is to crash, as others may not,
+    nor one whose figures are compared with those of its kernel.
     """
     if name.startswith(HARNESS):
         return [_harness_case(name[len(HARNESS):])]
@@ -206,7 +208,8 @@ def load(name, kernel=None):
     several = len(result) > 1 or kernel
     if kernel:
         place = DEBUG if kernel.startswith("debug-") else STOCK
-        result = [p for p in result if p.kernel == place and not p.expect_crash]
+        result = [p for p in result if p.kernel == place and
+                  not p.expect_crash and not p.figures]
     for plan in result:
         plan.kernel = kernel or plan.kernel
         plan.desc = "; ".join(s["desc"] for s in suites if "desc" in s)

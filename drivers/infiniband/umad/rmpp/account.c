@@ -120,7 +120,7 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 		file->rmpp->unasked_bytes -= rx->charged;
 		umad_rmpp_peer_remove(file, rx);
 		umad_reserve_add(file->reserve, UMAD_UNASKED_GOES_ON,
-					 -(s64)(UMAD_RX_BYTES + rx->charged));
+				 -(s64)(UMAD_RX_BYTES + rx->charged));
 	}
 	rx->charged = 0;
 	umad_rmpp_peer_put(file, rx->peer);

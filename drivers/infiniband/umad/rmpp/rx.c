@@ -412,8 +412,8 @@ static bool is_lone(const struct rmpp_rx *rx)
  *
  * Context: any.
  * Return: RMPP_RX_DROP for nothing, RMPP_RX_ACK to repeat the last one,
- * or to send one that was withheld, RMPP_RX_ABORT for a silent sender, RMPP_RX_CLOSE when a complete message has
- * lingered long enough, or of one nothing but segment 1 has come.
+ * or to send one that was withheld, RMPP_RX_ABORT for a silent sender, RMPP_RX_CLOSE when a
+ * complete message has lingered long enough, or of one nothing but segment 1 has come.
  */
 enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 {
