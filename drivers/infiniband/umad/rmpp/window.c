@@ -33,13 +33,13 @@
  * an ACK costs as much as a segment. So whose part is less than a quantum waits, at the end
  * of a window, until that much is free: they take turns. But not for longer than senders
  * bear that have not learned of it (in-tree repeats a segment after 2 s, ours after some
- * round trips); who has waited so long takes what there is until it gets a quantum. And nobody
- * waits if little comes: then what was granted is not being used.
+ * round trips); who has waited so long takes what there is. And nobody waits if little
+ * comes: then what was granted is not being used.
  */
-#define QUANTUM			32
+#define QUANTUM_MAX		32
 #define WAIT_MAX		(500 * NSEC_PER_MSEC)
 /* Segments in some 8 ms. */
-#define FLOW_MIN		QUANTUM
+#define FLOW_MIN		32
 #define FLOW_SLOT_SHIFT		23
 /* Who waits asks again after so long for each that does. */
 #define ASK_EACH		(100 * NSEC_PER_USEC)
@@ -61,6 +61,12 @@ void umad_rmpp_window_init(struct umad_rmpp_window *window)
 	spin_lock_init(&window->lock);
 	INIT_LIST_HEAD(&window->active);
 	umad_share_init(&window->all, NULL);
+}
+
+/* Of a small receive queue two may have one at a time. */
+static u32 quantum_of(u32 budget)
+{
+	return min_t(u32, QUANTUM_MAX, (budget - RESERVE(budget)) / 2);
 }
 
 static struct umad_rmpp_window *window_of(struct umad_xfer_rx *rx)
@@ -224,12 +230,14 @@ void umad_rmpp_window_leave(struct umad_xfer_rx *rx)
  * @fair: at each level the same for all who are active, of what those above it have
  * @left: what is left of any of these, as those who came first may have been granted much
  * @turn: what is left if at each level who has less than a quantum may have one
- * @soon: that will soon be a quantum: where less is left, what was granted is being used
+ * @quantum: that is
+ * @soon: @turn will soon be that: where less is left, what was granted is being used
  */
 struct room {
 	u32 fair;
 	u32 left;
 	u32 turn;
+	u32 quantum;
 	bool soon;
 };
 
@@ -242,7 +250,7 @@ static void take_level(struct room *room, struct umad_share *share, u32 most, u3
 	room->left = min(room->left, most - min(most, used));
 	turn -= min(turn, used);
 	room->turn = min(room->turn, turn);
-	if (turn < QUANTUM && !is_flowing(share, now))
+	if (turn < room->quantum && !is_flowing(share, now))
 		room->soon = false;
 }
 
@@ -253,7 +261,9 @@ static void take_level(struct room *room, struct umad_share *share, u32 most, u3
 static struct room find_room(struct umad_rmpp_window *window, u32 budget,
 			     struct umad_share *share, u32 own, unsigned int below, u64 now)
 {
-	struct room room = { .left = budget, .turn = budget, .soon = true };
+	struct room room = {
+		.left = budget, .turn = budget, .quantum = quantum_of(budget), .soon = true,
+	};
 	struct umad_share *way[LEVELS];
 	u32 most = budget, spare = 0;
 	unsigned int n = 0;
@@ -268,7 +278,7 @@ static struct room find_room(struct umad_rmpp_window *window, u32 budget,
 		most /= share->parent->active + !share->active;
 		spare = n ? (spare + SPARE(budget)) / 2 : RESERVE(budget);
 		most = min(most, budget - spare);
-		take_level(&room, share, most, max_t(u32, most, QUANTUM), own, now);
+		take_level(&room, share, most, max(most, room.quantum), own, now);
 	}
 	room.fair = most / below;
 	return room;
@@ -309,7 +319,7 @@ bool umad_rmpp_window_waits(struct umad_xfer_rx *rx, u64 now)
 	let_age(window, now);
 	if (is_active(rx)) {
 		room = find_room_of(window, rx, now);
-		waits = room.fair < QUANTUM && room.turn < QUANTUM && room.soon &&
+		waits = room.fair < room.quantum && room.turn < room.quantum && room.soon &&
 			(!rx->waits_since || now - rx->waits_since < WAIT_MAX);
 	}
 	wait_no_more(window, rx);
@@ -318,7 +328,7 @@ bool umad_rmpp_window_waits(struct umad_xfer_rx *rx, u64 now)
 		rx->waits_since = rx->waits_since ?: now;
 		rx->seen_at = now;
 		list_move_tail(&rx->window_node, &window->active);
-		rmpp_rx_withhold(&rx->engine, now + clamp_t(u64, ++window->waiting * ASK_EACH,
+		rmpp_rx_withhold(&rx->engine, now + clamp_t(u64, (u64)++window->waiting * ASK_EACH,
 							    ASK_MIN, ASK_MAX));
 	}
 	spin_unlock(&window->lock);
@@ -354,8 +364,8 @@ void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 	if (is_active(rx)) {
 		room = find_room_of(window, rx, now);
 		size = window_of_room(room);
-		if (size < QUANTUM && room.turn >= QUANTUM)
-			size = QUANTUM;
+		if (size < room.quantum && room.turn >= room.quantum)
+			size = room.quantum;
 	}
 	wait_no_more(window, rx);
 	rx->waits_since = 0;
