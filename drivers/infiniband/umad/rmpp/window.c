@@ -328,7 +328,8 @@ bool umad_rmpp_window_waits(struct umad_xfer_rx *rx, u64 now)
 		rx->waits_since = rx->waits_since ?: now;
 		rx->seen_at = now;
 		list_move_tail(&rx->window_node, &window->active);
-		rmpp_rx_withhold(&rx->engine, now + clamp_t(u64, (u64)++window->waiting * ASK_EACH,
+		window->waiting++;
+		rmpp_rx_withhold(&rx->engine, now + clamp_t(u64, (u64)window->waiting * ASK_EACH,
 							    ASK_MIN, ASK_MAX));
 	}
 	spin_unlock(&window->lock);
