@@ -362,7 +362,8 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
  * twice as much as what begins; and all that has begun, or is whole and not read, comes to
  * half of the limit, or to three quarters with answers.
  */
-static bool has_too_much(struct umad_reserve *reserve, enum umad_kept what, u64 max, bool is_full)
+static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what, u64 max,
+			 bool is_full)
 {
 	u64 unasked = atomic64_read(&reserve->unasked);
 	u64 answers = atomic64_read(&reserve->answers);
@@ -397,7 +398,7 @@ static bool has_too_much(struct umad_reserve *reserve, enum umad_kept what, u64 
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
-bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what)
+bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what)
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
 	u64 max, share, parts = 1;

@@ -146,7 +146,7 @@ struct umad_reserve *umad_reserve_get(void);
 void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes);
 u64 umad_reserve_max(const struct umad_reserve *reserve);
 u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
-bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what);
+bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what);
 void umad_reserve_put(struct umad_reserve *reserve);
 void umad_reserve_refill(struct umad_file *file);
 void *umad_reserve_alloc(struct umad_file *file, struct kmem_cache *cache, size_t *used);

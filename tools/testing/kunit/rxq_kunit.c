@@ -298,35 +298,18 @@ static void rxq_push_wakes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, env->ready);
 }
 
-/* The first may be kept from running for long. */
-static void rxq_wakes_all_readers(struct kunit *test)
+/* Two sleep when so many are queued, all before anybody is woken: then both are. */
+static void wakes_both(struct kunit *test, void (*sleep)(void *arg), unsigned int queued)
 {
 	struct rxq_env *env = test->priv;
 	struct thread first = {}, second = {};
+	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep_as_reader, env));
-	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep_as_reader, env));
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep, env));
+	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep, env));
 	msleep(50);
-	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[0].msg));
-	KUNIT_EXPECT_FALSE(test, thread_is_done(&second, 2));
-	umad_rxq_wake(&env->q);
-	KUNIT_EXPECT_TRUE(test, thread_is_done(&first, THREAD_SOON));
-	KUNIT_EXPECT_TRUE(test, thread_is_done(&second, THREAD_SOON));
-	thread_stop(&first);
-	thread_stop(&second);
-}
-
-/* Several are queued before anybody is woken: as many are then. */
-static void rxq_wakes_exclusive_pollers(struct kunit *test)
-{
-	struct rxq_env *env = test->priv;
-	struct thread first = {}, second = {};
-
-	KUNIT_ASSERT_EQ(test, 0, thread_start(&first, sleep_as_exclusive_poller, env));
-	KUNIT_ASSERT_EQ(test, 0, thread_start(&second, sleep_as_exclusive_poller, env));
-	msleep(50);
-	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[0].msg));
-	KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[1].msg));
+	for (i = 0; i < queued; i++)
+		KUNIT_EXPECT_TRUE(test, umad_rxq_push(&env->q, &env->records[i].msg));
 	KUNIT_EXPECT_FALSE(test, thread_is_done(&second, 2));
 	umad_rxq_wake(&env->q);
 	KUNIT_EXPECT_TRUE(test, thread_is_done(&first, THREAD_SOON));
@@ -334,6 +317,18 @@ static void rxq_wakes_exclusive_pollers(struct kunit *test)
 	thread_stop(&first);
 	thread_stop(&second);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&env->q.to_wake));
+}
+
+/* The first may be kept from running for long. */
+static void rxq_wakes_all_readers(struct kunit *test)
+{
+	wakes_both(test, sleep_as_reader, 1);
+}
+
+/* As many of these as there are entries. */
+static void rxq_wakes_exclusive_pollers(struct kunit *test)
+{
+	wakes_both(test, sleep_as_exclusive_poller, 2);
 }
 
 /* At once. */

@@ -75,7 +75,7 @@ struct umad_rmpp_rx_entry {
  * @granted: segments that its sender may send, from the first missing one to the
  *	end of the window, but for one
  * @waits: its sender is kept waiting for a window
- * @waits_since: when that began; 0: it has had a quantum since
+ * @waits_since: when that began; 0: an ACK was made since
  */
 struct umad_xfer_rx {
 	struct rmpp_rx engine;

@@ -348,12 +348,12 @@ TEST_F_TIMEOUT(beside, round_trips_hold, 300)
 	if (!variant->messages_only) {
 		loaded = measure(_metadata, self, round_trip, requests());
 		/* Of few requests the third slowest counts. */
-		if (loaded.p99 > 2 * self->idle.p99 && requests() < ROUNDS)
+		if (loaded.p99 > times_idle() * self->idle.p99 && requests() < ROUNDS)
 			loaded = measure(_metadata, self, round_trip, ROUNDS);
 		EXPECT_HOLDS("requests", self->idle, loaded);
 	}
 	loaded = measure(_metadata, self, long_round_trip, messages());
-	if (loaded.p99 > 2 * self->idle_long.p99 && messages() < MANY)
+	if (loaded.p99 > times_idle() * self->idle_long.p99 && messages() < MANY)
 		loaded = measure(_metadata, self, long_round_trip, MANY);
 	EXPECT_HOLDS("messages", self->idle_long, loaded);
 	count(self);
