@@ -3,6 +3,7 @@
  * A process of a small cgroup beside a flood of first segments, which nobody has asked for:
  * what is kept of them is charged to it, and must not be what has it killed.
  */
+#include "hwsim_senders.h"
 #include "hwsim_victim.h"
 
 #define FIRST	4096		/* segments, some 5 KiB each */
@@ -139,39 +140,6 @@ TEST_F(peers, messages_that_were_read_have_it_not_killed)
 	flood(_metadata, self, &victim, 1);
 }
 
-/* The window of each that sends to fill it, from HONEST on. */
-static uint32_t allowed[8];
-
-static void hear(FIXTURE_DATA(peers) *self, unsigned int *stops, int wait_ms)
-{
-	uint64_t at;
-	int type;
-
-	for (; (type = see(self, wait_ms)) >= 0; wait_ms = 0) {
-		at = be64toh(frame_mad(&self->seen)->tid) - HONEST;
-		*stops += type == RMPP_STOP;
-		if (type == RMPP_ACK && at < 8 && self->pkt.len > allowed[at])
-			allowed[at] = self->pkt.len;
-	}
-}
-
-/* Segments of one message from each of these, as far as nothing is told to stop; the last. */
-static unsigned int fill(FIXTURE_DATA(peers) *self, unsigned int peer, unsigned int peers,
-			 unsigned int first, unsigned int last)
-{
-	unsigned int stops = 0, i, end = peer + peers, at, tries = 0;
-
-	for (i = first; i <= last && !stops; i++)
-		for (at = peer; at < end; at++) {
-			while (i > 1 && i > allowed[at - HONEST] && !stops && ++tries < 20000)
-				hear(self, &stops, 1);
-			if (inject_data(self, at, METHOD_TABLE, at, i, 20000))
-				return 0;
-		}
-	hear(self, &stops, 20);
-	return i;
-}
-
 /*
  * One that needs a page too many does not make room for itself, though it is the oldest of
  * those of which only the first segment has come.
@@ -180,22 +148,30 @@ TEST_F_TIMEOUT(peers, oldest_message_goes_on_in_a_full_cgroup, 120)
 {
 	const struct victim victim = { .limit = LIMIT, .files = 1 };
 	unsigned int seen[8] = {}, i;
+	struct heard heard = {};
+	struct sender senders[5];
 	pid_t pid;
 
 	pid = start_victim(self, &victim);
 	if (pid == -EOPNOTSUPP)
 		SKIP(return, "no memory cgroups");
 	ASSERT_LT(0, pid);
+	for (i = 0; i < 5; i++)
+		senders[i] = new_sender(HONEST + i, METHOD_TABLE, HONEST + i, 20000);
 	/* Two have what one may have each, so that a quarter is used; then some begin. */
-	ASSERT_EQ(8601, fill(self, HONEST, 2, 1, 8600));
-	ASSERT_EQ(2, fill(self, HONEST + 2, 3, 1, 1));
+	ASSERT_EQ(0, send_up_to(self, senders, 2, 8600, &heard));
+	ASSERT_EQ(8601, senders[0].next);
+	ASSERT_EQ(8601, senders[1].next);
+	ASSERT_EQ(0, send_up_to(self, senders + 2, 3, 1, &heard));
+	ASSERT_EQ(0, heard.stops);
 	for (i = 0; i < 60; i++) {
 		ASSERT_EQ(0, inject_data(self, i % 8, METHOD_TABLE, 1000 + i, 1, 1000));
 		sleep_ms(20);
 		count_answers(self, seen);
 	}
 	/* Those that have begun may have half. */
-	ASSERT_GT(9500, fill(self, HONEST + 2, 3, 2, 9500));
+	ASSERT_EQ(0, send_up_to(self, senders + 2, 3, 9500, &heard));
+	ASSERT_LT(0, heard.stops);
 	sleep_ms(1200);
 	for (i = 0; i < 60; i++) {
 		ASSERT_EQ(0, inject_data(self, i % 8, METHOD_TABLE, 1000 + i, 20, 1000));

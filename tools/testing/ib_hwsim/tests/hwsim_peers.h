@@ -25,6 +25,7 @@ FIXTURE(peers) {
 	struct test_port port;	/* the first peer */
 	uint8_t grh[40];	/* of what the peers send, if not 0 */
 	uint32_t qpn;		/* likewise */
+	uint16_t dlid;		/* where they send to */
 	unsigned int asked;	/* messages before the next */
 	struct ib_hwsim_frame frame, seen;
 	struct rmpp_pkt pkt;
@@ -94,6 +95,7 @@ static inline int open_server(uint8_t method)
 FIXTURE_SETUP(peers)
 {
 	self->port.lid = PEER;
+	self->dlid = LID;
 	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=0x20"));
 	self->wire = raw_attach(DEVICE, 1);
 	ASSERT_LE(0, self->wire);
@@ -119,7 +121,7 @@ static inline int inject(FIXTURE_DATA(peers) *self, uint16_t peer,
 
 	frame_init(frame, CLASS_RMPP, method, tid);
 	frame->slid = PEER + peer;
-	frame->dlid = LID;
+	frame->dlid = self->dlid;
 	if (self->qpn)
 		frame->src_qp = self->qpn;
 	if (self->grh[0]) {
