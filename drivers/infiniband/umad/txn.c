@@ -125,27 +125,18 @@ static int compare_key(const void *probe, const struct rb_node *node)
 	return a->response - b->response;
 }
 
-/* And of requests the rank; then the destination. */
-static int compare_all(const void *probe, const struct rb_node *node)
+/* What is equal so: of requests the rank; then the destination. */
+static int compare_rest(const struct probe *probe, const struct umad_txn *txn)
 {
-	const struct umad_txn *txn = rb_entry(node, struct umad_txn, node);
-	const struct probe *p = probe;
-	int c = compare_key(probe, node);
+	int c = probe->key->response ? 0 : probe->rank - rank_of(txn);
 
-	if (!c && !p->key->response)
-		c = p->rank - rank_of(txn);
-	return c ?: umad_addr_compare(p->dest, &txn->dest);
+	return c ?: umad_addr_compare(probe->dest, &txn->dest);
 }
 
-static bool sorts_before(struct rb_node *node, const struct rb_node *other)
+static int compare_all(const void *probe, const struct rb_node *node)
 {
-	const struct umad_txn *txn = rb_entry(node, struct umad_txn, node);
-	const struct probe probe = {
-		.key = &txn->key, .dest = &txn->dest, .rank = rank_of(txn),
-	};
-
-	/* Equal ones in the order in which they came. */
-	return compare_all(&probe, other) < 0;
+	return compare_key(probe, node) ?:
+	       compare_rest(probe, rb_entry(node, struct umad_txn, node));
 }
 
 static struct umad_txn *first_match(struct umad_txn_table *table,
@@ -159,16 +150,33 @@ static struct umad_txn *first_match(struct umad_txn_table *table,
 }
 
 /*
- * One file may have a TID and class outstanding in one request only, whatever
- * its destination, and in one response to each destination.
+ * Equal ones stand in the order in which they came. One file may have a TID and class
+ * outstanding in one request only, whatever its destination, and in one response to each
+ * destination: if there is such a one, it would stand right before or after this, and
+ * those two are met on the way down. False: there is.
  */
-static bool is_duplicate(struct umad_txn_table *table,
-			 const struct umad_txn *txn)
+static bool insert(struct umad_txn_table *table, struct umad_txn *txn, bool refuse_duplicate)
 {
-	const struct probe probe = { .key = &txn->key, .dest = &txn->dest };
+	const struct probe probe = {
+		.key = &txn->key, .dest = &txn->dest, .rank = rank_of(txn),
+	};
+	struct rb_node **link = &table->tree.rb_node, *parent = NULL;
+	int c;
 
-	return first_match(table, &probe, txn->key.response ? compare_all :
-							      compare_key);
+	while (*link) {
+		parent = *link;
+		c = compare_key(&probe, parent);
+		if (!c && refuse_duplicate && !txn->key.response)
+			return false;
+		if (!c)
+			c = compare_rest(&probe, rb_entry(parent, struct umad_txn, node));
+		if (!c && refuse_duplicate && txn->key.response)
+			return false;
+		link = c < 0 ? &parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&txn->node, parent, link);
+	rb_insert_color(&txn->node, &table->tree);
+	return true;
 }
 
 /**
@@ -186,10 +194,8 @@ int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 		 bool refuse_duplicate, ktime_t now)
 {
 	lockdep_assert_held(table->timers->lock);
-	if (refuse_duplicate && is_duplicate(table, txn))
+	if (!insert(table, txn, refuse_duplicate))
 		return -EINVAL;
-
-	rb_add(&txn->node, &table->tree, sorts_before);
 	table->count++;
 	txn->state = txn->timeout ? UMAD_TXN_WAIT : UMAD_TXN_SEND;
 	if (txn->timeout && txn->timeout != UMAD_TIMEOUT_INFINITE && !txn->no_deadline)
