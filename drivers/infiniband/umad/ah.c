@@ -36,20 +36,30 @@
 
 /**
  * struct umad_ah - a shared address handle
- * @refs: the request's own, one for each posted MAD, and that of &umad_agent.kept_ah
+ * @refs: of each request that has it, each posted MAD, and &umad_agent.kept_ah
  * @ah: the verbs object
- * @lid: it goes there, as have the next two what it was made with; constant
- * @sl: service level
- * @path_bits: of the source's LID
- * @made_at: and when, in jiffies; constant
+ * @requests: so many have it; protected by &umad_file.lock
  */
 struct umad_ah {
 	refcount_t refs;
-	__be16 lid;
-	u8 sl;
-	u8 path_bits;
+	unsigned int requests;
 	struct ib_ah *ah;
-	unsigned long made_at;
+};
+
+/**
+ * struct making - of a handle
+ * @agent: that it is for
+ * @addr: where it goes
+ * @writer: as of umad_ah_create()
+ * @kept: on RoCE, what was resolved, and when; its @addr is set if others may use it
+ * @shared: it is the same as this one, of which it has a reference; or NULL
+ */
+struct making {
+	struct umad_agent *agent;
+	const struct umad_addr *addr;
+	bool writer;
+	struct umad_kept_ah kept;
+	struct umad_ah *shared;
 };
 
 /*
@@ -133,47 +143,113 @@ static bool get_key(struct umad_dmac_key *key, const struct rdma_ah_attr *attr,
 	return key->ifindex;
 }
 
-/*
- * Only the result of a resolution is kept, and no handle: that would keep the GID in
- * its place in the table, when ib_core wants to make it again.
- */
-static struct ib_ah *create_resolved(struct umad_file *file, struct ib_pd *pd,
-				     struct rdma_ah_attr *attr,
-				     const struct ib_gid_attr *sgid, bool writer)
+/* What a handle is made of: any queue pair can be there. */
+static void set_place(struct umad_kept_ah *kept, const struct umad_addr *addr)
 {
+	kept->addr = *addr;
+	kept->addr.qpn = 0;
+	kept->addr.pkey_index = 0;
+}
+
+/*
+ * Also of one that is used again: devices look up what belongs to the SL, or to a link of a
+ * bond, when a handle is made.
+ */
+static bool is_same(const struct umad_kept_ah *kept, const struct umad_kept_ah *wanted)
+{
+	return kept->ah && kept->changes == wanted->changes &&
+	       time_in_range(wanted->made_at, kept->made_at, kept->made_at + KEEP) &&
+	       !memcmp(&kept->addr, &wanted->addr, sizeof(kept->addr)) &&
+	       !memcmp(&kept->dmac, &wanted->dmac, sizeof(kept->dmac));
+}
+
+/* For what goes to one destination on and on; with a reference, or NULL. */
+static struct umad_ah *get_kept(struct umad_agent *agent, const struct umad_kept_ah *wanted,
+				const struct ib_gid_attr *sgid)
+{
+	const struct umad_kept_ah *kept = &agent->kept_ah;
+	struct umad_ah *ah = NULL;
+
+	spin_lock(&agent->file->lock);
+	if (is_same(kept, wanted) && kept->ah->ah->sgid_attr == sgid) {
+		ah = kept->ah;
+		umad_ah_get(ah);
+		ah->requests++;
+	}
+	spin_unlock(&agent->file->lock);
+	return ah;
+}
+
+/* True if the handle need not be made: another request of the agent has the same. */
+static bool is_shared(struct making *making, const struct ib_gid_attr *sgid)
+{
+	if (making->writer) {
+		set_place(&making->kept, making->addr);
+		making->shared = get_kept(making->agent, &making->kept, sgid);
+	}
+	return making->shared;
+}
+
+/* As it was resolved before. NULL: is_shared(), here and below. */
+static struct ib_ah *create_found(struct making *making, struct ib_pd *pd,
+				  struct rdma_ah_attr *attr, const struct ib_gid_attr *sgid)
+{
+	const struct umad_dmac *dmac = &making->kept.dmac;
+	struct ib_ah *verbs = NULL;
+
+	if (!is_shared(making, sgid)) {
+		memcpy(attr->roce.dmac, dmac->mac, sizeof(dmac->mac));
+		rdma_ah_retrieve_grh(attr)->hop_limit = dmac->hop_limit;
+		verbs = rdma_create_ah(pd, attr, RDMA_CREATE_AH_SLEEPABLE);
+	}
+	if (!IS_ERR(verbs))
+		umad_stat_inc(&making->agent->file->port->stats,
+			      UMAD_STAT_SEND_RESOLVED_BEFORE);
+	return verbs;
+}
+
+/*
+ * No handle is kept that no request has: it would keep the GID in its place in the
+ * table, when ib_core wants to make it again.
+ */
+static struct ib_ah *create_resolved(struct making *making, struct ib_pd *pd,
+				     struct rdma_ah_attr *attr,
+				     const struct ib_gid_attr *sgid)
+{
+	struct umad_port *port = making->agent->file->port;
 	struct ib_global_route *grh = rdma_ah_retrieve_grh(attr);
 	unsigned int changes = umad_neigh_changes();
-	struct umad_port *port = file->port;
+	struct umad_dmac *dmac = &making->kept.dmac;
 	ktime_t now = ktime_get();
 	struct umad_dmac_key key;
-	struct umad_dmac dmac;
 	struct ib_ah *verbs;
 
 	grh->sgid_attr = sgid;
 	if (!get_key(&key, attr, sgid))
 		return rdma_create_user_ah(pd, attr, NULL);
-	if ((!writer || had_pause(file, now)) &&
-	    umad_dmac_find(port->dmacs, &key, changes, now, &dmac)) {
-		memcpy(attr->roce.dmac, dmac.mac, sizeof(dmac.mac));
-		grh->hop_limit = dmac.hop_limit;
-		verbs = rdma_create_ah(pd, attr, RDMA_CREATE_AH_SLEEPABLE);
-		if (!IS_ERR(verbs))
-			umad_stat_inc(&port->stats, UMAD_STAT_SEND_RESOLVED_BEFORE);
-		return verbs;
-	}
+	making->kept.changes = changes;
+	if ((!making->writer || had_pause(making->agent->file, now)) &&
+	    umad_dmac_find(port->dmacs, &key, changes, now, dmac))
+		return create_found(making, pd, attr, sgid);
 	verbs = rdma_create_user_ah(pd, attr, NULL);
-	if (writer && !IS_ERR(verbs)) {
-		memcpy(dmac.mac, attr->roce.dmac, sizeof(dmac.mac));
-		dmac.hop_limit = grh->hop_limit;
-		umad_dmac_store(port->dmacs, &key, changes, now, &dmac);
-	}
-	return verbs;
+	if (!making->writer || IS_ERR(verbs))
+		return verbs;
+	memcpy(dmac->mac, attr->roce.dmac, sizeof(dmac->mac));
+	dmac->hop_limit = grh->hop_limit;
+	umad_dmac_store(port->dmacs, &key, changes, now, dmac);
+	if (!is_shared(making, sgid))
+		return verbs;
+	/* There may be as many requests as the device has handles. */
+	rdma_destroy_ah(verbs, RDMA_DESTROY_AH_SLEEPABLE);
+	return NULL;
 }
 
-static struct ib_ah *create_verbs(struct umad_file *file, struct ib_pd *pd,
-				  const struct umad_addr *addr, bool writer)
+static struct ib_ah *create_verbs(struct making *making)
 {
-	struct umad_port *port = file->port;
+	const struct umad_addr *addr = making->addr;
+	struct umad_agent *agent = making->agent;
+	struct umad_port *port = agent->file->port;
+	struct ib_pd *pd = agent->core->qp->pd;
 	const struct ib_gid_attr *sgid;
 	struct rdma_ah_attr attr;
 	struct ib_ah *verbs;
@@ -186,46 +262,46 @@ static struct ib_ah *create_verbs(struct umad_file *file, struct ib_pd *pd,
 	if (IS_ERR(sgid))
 		/* It says what is wrong. */
 		return rdma_create_user_ah(pd, &attr, NULL);
-	verbs = create_resolved(file, pd, &attr, sgid, writer);
+	verbs = create_resolved(making, pd, &attr, sgid);
 	rdma_put_gid_attr(sgid);
 	return verbs;
 }
 
 /*
  * One without a GRH is made of LID, SL and path bits, which stand in the MAD's packet as
- * they are: it keeps no GID in its place, and no neighbour changes it. But devices look up
- * what belongs to the SL then, which the SM may change.
+ * they are: it keeps no GID in its place, and no neighbour changes it.
  */
 static bool may_keep(const struct umad_port *port, const struct umad_addr *addr)
 {
 	return !port->roce && !addr->grh;
 }
 
-/* For what goes to one destination on and on; with a reference, or NULL. */
-static struct umad_ah *get_kept(struct umad_agent *agent, const struct umad_addr *addr)
+static void keep(const struct making *making, struct umad_ah *ah)
 {
-	struct umad_ah *ah;
+	struct umad_agent *agent = making->agent;
+	struct umad_ah *last;
 
-	spin_lock(&agent->file->lock);
-	ah = agent->kept_ah;
-	if (ah && ah->lid == addr->lid && ah->sl == addr->sl &&
-	    ah->path_bits == addr->path_bits &&
-	    time_in_range(jiffies, ah->made_at, ah->made_at + KEEP))
-		umad_ah_get(ah);
-	else
-		ah = NULL;
-	spin_unlock(&agent->file->lock);
-	return ah;
-}
-
-static void keep(struct umad_agent *agent, struct umad_ah *ah)
-{
 	umad_ah_get(ah);
 	spin_lock(&agent->file->lock);
-	swap(agent->kept_ah, ah);
+	last = agent->kept_ah.ah;
+	agent->kept_ah = making->kept;
+	agent->kept_ah.ah = ah;
 	spin_unlock(&agent->file->lock);
-	if (ah)
-		umad_ah_put(ah);
+	if (last)
+		umad_ah_put(last);
+}
+
+/* Of the agent; of @ah, if no request has that any more. */
+static void forget(struct umad_agent *agent, struct umad_ah *ah)
+{
+	struct umad_ah *kept = NULL;
+
+	spin_lock(&agent->file->lock);
+	if (!ah || (!--ah->requests && agent->kept_ah.ah == ah))
+		swap(agent->kept_ah.ah, kept);
+	spin_unlock(&agent->file->lock);
+	if (kept)
+		umad_ah_put(kept);
 }
 
 /**
@@ -236,9 +312,7 @@ static void keep(struct umad_agent *agent, struct umad_ah *ah)
  */
 void umad_ah_forget_kept(struct umad_agent *agent)
 {
-	if (agent->kept_ah)
-		umad_ah_put(agent->kept_ah);
-	agent->kept_ah = NULL;
+	forget(agent, NULL);
 }
 
 /**
@@ -249,7 +323,8 @@ void umad_ah_forget_kept(struct umad_agent *agent)
  *	if the process has paused; what packets of others ask for is not remembered
  *
  * On RoCE this resolves the GID, and a neighbour that does not answer takes
- * about a second: hold no lock. On InfiniBand that of the agent's last write may do.
+ * about a second: hold no lock. That of the agent's last write may do, on RoCE while one
+ * of its requests has it.
  * Context: process; sleeps. The RDMA device stays until umad_ah_put().
  * Return: the handle with one reference, or what ib_core and the driver have
  * against the address: -ENODATA for a GID index without GID, -EINVAL for an
@@ -259,29 +334,32 @@ struct umad_ah *umad_ah_create(struct umad_agent *agent,
 			       const struct umad_addr *addr, bool writer)
 {
 	bool may = may_keep(agent->file->port, addr);
+	struct making making = {
+		.agent = agent, .addr = addr, .writer = writer, .kept.made_at = jiffies,
+	};
 	struct umad_ah *ah;
 	struct ib_ah *verbs;
 
-	ah = may ? get_kept(agent, addr) : NULL;
-	if (ah)
-		return ah;
+	if (may) {
+		set_place(&making.kept, addr);
+		ah = get_kept(agent, &making.kept, NULL);
+		if (ah)
+			return ah;
+	}
 	ah = kmalloc(sizeof(*ah), GFP_KERNEL_ACCOUNT);
 	if (!ah)
 		return ERR_PTR(-ENOMEM);
 
-	verbs = create_verbs(agent->file, agent->core->qp->pd, addr, writer);
-	if (IS_ERR(verbs)) {
+	verbs = create_verbs(&making);
+	if (IS_ERR_OR_NULL(verbs)) {
 		kfree(ah);
-		return ERR_CAST(verbs);
+		return verbs ? ERR_CAST(verbs) : making.shared;
 	}
 	refcount_set(&ah->refs, 1);
 	ah->ah = verbs;
-	ah->lid = addr->lid;
-	ah->sl = addr->sl;
-	ah->path_bits = addr->path_bits;
-	ah->made_at = jiffies;
-	if (may && writer)
-		keep(agent, ah);
+	ah->requests = writer;
+	if (writer && (may || making.kept.addr.grh))
+		keep(&making, ah);
 	return ah;
 }
 
@@ -308,6 +386,21 @@ void umad_ah_put(struct umad_ah *ah)
 		return;
 	rdma_destroy_ah(ah->ah, RDMA_DESTROY_AH_SLEEPABLE);
 	kfree(ah);
+}
+
+/**
+ * umad_ah_put_request() - a request that has one has ended
+ * @agent: whose request it is; not freed yet
+ * @ah: what umad_ah_create() made for it as a writer; a reference is consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_ah_put_request(struct umad_agent *agent, struct umad_ah *ah)
+{
+	/* On InfiniBand it is kept longer: see may_keep(). */
+	if (agent->file->port->roce)
+		forget(agent, ah);
+	umad_ah_put(ah);
 }
 
 /**

@@ -84,7 +84,7 @@ void umad_request_put(struct umad_request *req)
 	if (!refcount_dec_and_test(&req->refs))
 		return;
 	if (req->ah)
-		umad_ah_put(req->ah);
+		umad_ah_put_request(req->agent, req->ah);
 	if (req->ops->release)
 		req->ops->release(req);
 	if (req->outlet)

@@ -16,7 +16,7 @@
 #define SOON		120	/* ms: when the other one is stopped */
 #define AT_ONCE		4	/* ms */
 #define LATE_MANY	9	/* late listeners of an agent, and one more */
-#define RESOLVE		"umad_ah_create resolve1"
+#define RESOLVE		"create_verbs resolve1"
 
 static const struct command plain = { .order = DO_WRITE, .count = 1 };
 

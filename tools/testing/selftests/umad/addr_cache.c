@@ -170,4 +170,22 @@ TEST_F(cache, writes_without_a_pause_are_resolved)
 	EXPECT_GE(WRITES * 9 / 10, known(self));
 }
 
+/* Requests that are outstanding share a handle if all that it is made of is the same. */
+TEST_F(cache, requests_of_another_traffic_class_have_their_own)
+{
+	int srv = umad_open(O_RDWR), i;
+	struct umad_msg got;
+
+	ASSERT_EQ(0, umad_reg_server(srv, CLASS_VENDOR1, METHOD_TEST));
+	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_TEST, 1);
+	self->msg.hdr.timeout_ms = -1;
+	for (i = 0; i < 6; i++) {
+		self->msg.hdr.traffic_class = i / 2;
+		write_finds_it(_metadata, self);
+		ASSERT_EQ(MSG_LEN, msg_read(srv, &got, 1000));
+		EXPECT_EQ(i / 2, got.hdr.traffic_class);
+	}
+	close(srv);
+}
+
 TEST_HARNESS_MAIN

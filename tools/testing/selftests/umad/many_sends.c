@@ -114,4 +114,13 @@ TEST_F_TIMEOUT(many, close_flushes_them_all, 600)
 	EXPECT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
 }
 
+/* Those to one place share them. In-tree each has one of its own, of 32,767. */
+TEST_F_TIMEOUT(many, more_sends_than_address_handles, 600)
+{
+	if (access("/sys/module/ib_umad/version", F_OK))
+		SKIP(return, "not this module");
+	self->n = 33000;
+	fill(_metadata, self, true);
+}
+
 TEST_HARNESS_MAIN
