@@ -3,7 +3,9 @@
  * What many of something take: outstanding requests, open files, MADs that are not read.
  * For guests on the instruction clock with one processor.
  *
- *	bench_scale LABEL REQUESTS
+ *	bench_scale LABEL REQUESTS [RUNS]
+ *
+ * With RUNS only the requests, so many times.
  */
 #include "umad_util.h"
 
@@ -50,14 +52,14 @@ static void send_requests(int fd, int n, uint64_t due, int retries)
 }
 
 /* Memory of a request as programs write them, and how long the end of its file takes for it. */
-static void bench_outstanding(int n)
+static void bench_outstanding(int n, int runs)
 {
 	double bytes[RUNS], us[RUNS];
 	struct memory before, after;
 	uint64_t start;
 	int run, fd;
 
-	for (run = 0; run < RUNS; run++) {
+	for (run = 0; run < runs; run++) {
 		fd = open_client();
 		memory_settle(&before, LIMIT_S);
 		send_requests(fd, n, now_ms() + NEVER_MS, 3);
@@ -67,19 +69,19 @@ static void bench_outstanding(int n)
 		close(fd);
 		us[run] = (double)(now_us() - start) / n;
 	}
-	bench_print(label, "request_memory", n, bytes, RUNS, "bytes");
-	bench_print(label, "request_close", n, us, RUNS, "us");
+	bench_print(label, "request_memory", n, bytes, runs, "bytes");
+	bench_print(label, "request_close", n, us, runs, "us");
 }
 
 /* From the moment at which all time out until the last has been read. */
-static void bench_expiry(int n)
+static void bench_expiry(int n, int runs)
 {
 	struct umad_msg got;
 	double us[RUNS];
 	uint64_t due;
 	int run, fd, i;
 
-	for (run = 0; run < RUNS; run++) {
+	for (run = 0; run < runs; run++) {
 		fd = open_client();
 		due = now_ms() + 2000 + n / 2;
 		send_requests(fd, n, due, 0);
@@ -90,7 +92,7 @@ static void bench_expiry(int n)
 		us[run] = (double)(now_us() - due * 1000) / n;
 		close(fd);
 	}
-	bench_print(label, "request_expiry", n, us, RUNS, "us");
+	bench_print(label, "request_expiry", n, us, runs, "us");
 }
 
 /* What an open file with an agent takes, and its two ends. */
@@ -147,20 +149,24 @@ static void bench_unread(void)
 int main(int argc, char **argv)
 {
 	const struct rlimit limit = { 4096, 4096 };
-	int requests;
+	int requests, runs = RUNS;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc != 3) {
-		fprintf(stderr, "usage: bench_scale LABEL REQUESTS\n");
+	if (argc == 4)
+		runs = atoi(argv[3]);
+	if (argc < 3 || argc > 4 || runs < 1 || runs > RUNS) {
+		fprintf(stderr, "usage: bench_scale LABEL REQUESTS [RUNS]\n");
 		return 2;
 	}
 	label = argv[1];
 	requests = atoi(argv[2]);
 	bench_check(!umad_port_find(&port), "no umad node");
 	setrlimit(RLIMIT_NOFILE, &limit);
-	bench_files();
-	bench_unread();
-	bench_outstanding(requests);
-	bench_expiry(requests);
+	if (argc == 3) {
+		bench_files();
+		bench_unread();
+	}
+	bench_outstanding(requests, runs);
+	bench_expiry(requests, runs);
 	return 0;
 }
