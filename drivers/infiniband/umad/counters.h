@@ -100,8 +100,6 @@ UMAD_COUNTER(RMPP_EVICTED, rmpp_evicted, "messages",
 	     "of rmpp_refused, those that were idle and made room for another")
 UMAD_COUNTER(RMPP_ACKS_MERGED, rmpp_acks_merged, "ACKs",
 	     "merged into a later one, as four of the message were in ib_core")
-UMAD_COUNTER(RMPP_ACKS_WITHHELD, rmpp_acks_withheld, "ACKs",
-	     "sent when there was a larger window for their sender, which had used up its own")
 UMAD_COUNTER(RMPP_ANSWERS_DROPPED, rmpp_answers_dropped, "packets",
 	     "not sent, as the file had rmpp_file_answers in ib_core")
 UMAD_COUNTER(RMPP_UNMATCHED, rmpp_unmatched, "packets",

@@ -346,7 +346,8 @@ static void check(struct world *w)
 }
 
 /* Of a file that is active, as all those above it are. */
-static bool has_share(const struct umad_file *file, u64 limit, u64 of_program, u64 of_file)
+static bool has_share(const struct umad_file *file, u64 limit, u64 of_program,
+		      u64 of_file)
 {
 	const struct umad_user *program = file->user;
 	const struct umad_user *cgroup = program->parent;
@@ -451,11 +452,13 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 		       agent->file->rmpp->reassembling));
 }
 
-static void segment(struct world *w, struct umad_xfer_rx *rx, struct input *in)
+static void segment(struct world *w, struct umad_xfer_rx *rx,
+		    struct input *in)
 {
 	u8 shape = take(in);
 	struct rmpp_packet packet = {
-		.version = IB_MGMT_RMPP_VERSION, .type = IB_MGMT_RMPP_TYPE_DATA,
+		.version = IB_MGMT_RMPP_VERSION,
+		.type = IB_MGMT_RMPP_TYPE_DATA,
 		.flags = shape & 0x40 ? IB_MGMT_RMPP_FLAG_LAST : 0,
 		.seg = rx->engine.expected + (shape & 0x80 ? shape % 8 : 0),
 	};
@@ -477,7 +480,7 @@ static void segment(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 		leaves(rx);
 }
 
-/* Once it has been granted a window, no one has more of it than an equal part, or a turn. */
+/* Once it has been granted a window, no one has more of it than an equal part. */
 static void check_parts(struct world *w, struct umad_xfer_rx *rx, u32 granted_before)
 {
 	const struct umad_share *share = &rx->peer->share;
@@ -487,11 +490,11 @@ static void check_parts(struct world *w, struct umad_xfer_rx *rx, u32 granted_be
 		return;
 	for (; share; share = share->parent)
 		divisor *= share->active;
-	MUST(rx->granted <= max_t(u32, budget / divisor, 32));
+	MUST(rx->granted <= budget / divisor);
 	/* Others may have had more when they were fewer; it has not been granted any then. */
 	for (share = &rx->peer->share; share->parent; share = share->parent) {
 		divisor /= share->active;
-		MUST(share->granted <= max_t(u32, budget / divisor, 32));
+		MUST(share->granted <= budget / divisor);
 	}
 	MUST(w->port.rmpp_window.all.granted <= budget);
 }
@@ -504,9 +507,6 @@ static void ack(struct world *w, struct umad_xfer_rx *rx)
 
 	list_for_each_entry(other, &w->port.rmpp_window.active, window_node)
 		active++;
-	w->aged |= umad_rmpp_window_waits(rx, w->now);
-	if (rx->waits)
-		return;
 	umad_rmpp_window_ack(rx, &packet, w->now);
 	list_for_each_entry(other, &w->port.rmpp_window.active, window_node)
 		now_active++;
@@ -596,5 +596,5 @@ void fuzz_one(const u8 *data, size_t size)
 			leaves(&w->messages[i]);
 	check(w);
 	MUST(!w->port.rmpp_window.all.granted && !w->port.rmpp_window.all.active &&
-	     !w->port.rmpp_window.waiting && !atomic64_read(&w->reserve.answers));
+	     !atomic64_read(&w->reserve.answers));
 }

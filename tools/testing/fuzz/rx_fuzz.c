@@ -263,9 +263,7 @@ static void store(struct model *m, const struct rmpp_packet *packet,
 		MUST(verdict == RMPP_RX_ACK ||
 		     packet->seg >= m->rx.expected);
 	check(m);
-	if (verdict == RMPP_RX_ACK && fate % 8 == 1 && rmpp_rx_may_withhold(&m->rx))
-		rmpp_rx_withhold(&m->rx, m->now + (1 + take(in)) * NSEC_PER_MSEC);
-	else if (verdict == RMPP_RX_ACK && fate % 8)
+	if (verdict == RMPP_RX_ACK && fate % 8)
 		send_ack(m, in);
 }
 

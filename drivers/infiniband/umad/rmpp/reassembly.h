@@ -74,8 +74,6 @@ struct umad_rmpp_rx_entry {
  * @seen_segs: segments that were stored since
  * @granted: segments that its sender may send, from the first missing one to the
  *	end of the window, but for one
- * @waits: its sender is kept waiting for a window
- * @waits_since: when that began; 0: an ACK was made since
  */
 struct umad_xfer_rx {
 	struct rmpp_rx engine;
@@ -112,8 +110,6 @@ struct umad_xfer_rx {
 	u64 seen_at;
 	u32 seen_segs;
 	u32 granted;
-	bool waits;
-	u64 waits_since;
 };
 
 /* What one takes without its pages. */

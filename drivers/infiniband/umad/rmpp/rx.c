@@ -83,7 +83,6 @@ void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 	rx->lone_until = now + LONE_MAX;
 	rx->ack_repeat = ACK_REPEAT_FIRST;
 	rx->ack_repeat_at = now + ACK_REPEAT_FIRST;
-	rx->withheld_until = U64_MAX;
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_init);
 
@@ -142,21 +141,11 @@ static bool may_repeat_ack(const struct rmpp_rx *rx)
 	       (rx->solicited || rx->all_ack_repeats < rx->expected - 1);
 }
 
-/* The ACK that was withheld is sent now, and may be lost. */
-static void withhold_no_more(struct rmpp_rx *rx, u64 now)
-{
-	if (rx->withheld_until == U64_MAX)
-		return;
-	rx->withheld_until = U64_MAX;
-	rx->ack_repeat_at = now + rx->ack_repeat;
-}
-
 /* Our answer to it was lost, or the sender asks where we stand; or it goes back. */
 static enum rmpp_rx_verdict receive_again(struct rmpp_rx *rx, u32 seg, u64 now)
 {
 	bool next = rx->again_run && seg == rx->again + 1 && rx->highest < rx->expected;
 
-	withhold_no_more(rx, now);
 	rx->dropped++;
 	rx->in_order_run = 0;
 	rx->again = seg;
@@ -412,8 +401,8 @@ static bool is_lone(const struct rmpp_rx *rx)
  *
  * Context: any.
  * Return: RMPP_RX_DROP for nothing, RMPP_RX_ACK to repeat the last one,
- * or to send one that was withheld, RMPP_RX_ABORT for a silent sender, RMPP_RX_CLOSE when a
- * complete message has lingered long enough, or of one nothing but segment 1 has come.
+ * RMPP_RX_ABORT for a silent sender, RMPP_RX_CLOSE when a complete message has
+ * lingered long enough, or of one nothing but segment 1 has come.
  */
 enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 {
@@ -434,10 +423,6 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 		if (rx->crowded)
 			return rx_terminate(rx, RMPP_RX_CLOSE, IB_MGMT_RMPP_STATUS_T2L);
 		rx->lone_until = now + LONE_AGAIN;
-	}
-	if (now >= rx->withheld_until) {
-		withhold_no_more(rx, now);
-		return RMPP_RX_ACK;
 	}
 	if (now < rx->ack_repeat_at)
 		return RMPP_RX_DROP;
@@ -465,6 +450,18 @@ u64 rmpp_rx_slow_at(const struct rmpp_rx *rx)
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_slow_at);
 
 /**
+ * rmpp_rx_hush() - repeat no acknowledgment until a segment comes
+ * @rx: the receiver
+ *
+ * Context: any.
+ */
+void rmpp_rx_hush(struct rmpp_rx *rx)
+{
+	rx->ack_repeat_at = U64_MAX;
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_hush);
+
+/**
  * rmpp_rx_deadline() - when to call rmpp_rx_timer()
  * @rx: the receiver
  *
@@ -475,8 +472,7 @@ u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 {
 	switch (rx->state) {
 	case RMPP_RX_REASSEMBLING:
-		return min3(rx->progress_at + IDLE_MAX,
-			    min(rx->ack_repeat_at, rx->withheld_until),
+		return min3(rx->progress_at + IDLE_MAX, rx->ack_repeat_at,
 			    is_lone(rx) ? rx->lone_until : U64_MAX);
 	case RMPP_RX_DONE:
 		return rx->progress_at + LINGER;

@@ -88,8 +88,6 @@ enum rmpp_rx_verdict {
  * @ack_repeat: how long the wait for that is, this time
  * @ack_repeats: how often it was repeated since a segment was stored
  * @all_ack_repeats: the same, since the message began
- * @withheld_until: when the ACK of a window that is used up is due, should nothing come;
- *	U64_MAX: none is withheld
  * @crowded: others need its place: set by the owner before rmpp_rx_timer()
  * @solicited: it answers a request of ours: set by the owner when it begins. Else
  *	one segment alone is worth little: anybody can send that
@@ -126,7 +124,6 @@ struct rmpp_rx {
 	u64 ack_repeat;
 	u32 ack_repeats;
 	u32 all_ack_repeats;
-	u64 withheld_until;
 	bool crowded;
 	bool solicited;
 	u32 again;
@@ -150,16 +147,12 @@ enum rmpp_rx_verdict rmpp_rx_no_room(struct rmpp_rx *rx);
 enum rmpp_rx_verdict rmpp_rx_cancel(struct rmpp_rx *rx, u8 status);
 enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now);
 u64 rmpp_rx_slow_at(const struct rmpp_rx *rx);
+void rmpp_rx_hush(struct rmpp_rx *rx);
 u64 rmpp_rx_deadline(const struct rmpp_rx *rx);
 void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window,
 			struct rmpp_packet *ack);
 u64 rmpp_rx_data_len(const struct rmpp_rx *rx);
 enum rmpp_rx_verdict rmpp_rx_check_start(const struct rmpp_packet *packet,
 					 u8 *status);
-
-/* rx_wait.c */
-void rmpp_rx_hush(struct rmpp_rx *rx);
-bool rmpp_rx_may_withhold(const struct rmpp_rx *rx);
-void rmpp_rx_withhold(struct rmpp_rx *rx, u64 until);
 
 #endif /* UMAD_RMPP_RX_H */

@@ -2,7 +2,6 @@
 #include <linux/types.h>
 #include "rmpp/window.h"
 
-#include <linux/build_bug.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
@@ -28,25 +27,6 @@
  * at the highest level, half of the rest at the next, and so on.
  */
 #define SPARE(budget)	((budget) / 24)
-/*
- * Many messages that share the budget equally would have windows of some segments each, and
- * an ACK costs as much as a segment. So whose part is less than a quantum waits, at the end
- * of a window, until that much is free: they take turns. But not for longer than senders
- * bear that have not learned of it (in-tree repeats a segment after 2 s, ours after some
- * round trips); who has waited so long takes what there is. And nobody waits if little
- * comes: then what was granted is not being used.
- */
-#define QUANTUM_MAX		32
-#define WAIT_MAX		(500 * NSEC_PER_MSEC)
-/* Segments in some 8 ms. */
-#define FLOW_MIN		32
-#define FLOW_SLOT_SHIFT		23
-/* Who waits asks again after so long for each that does. */
-#define ASK_EACH		(100 * NSEC_PER_USEC)
-#define ASK_MIN			(2 * NSEC_PER_MSEC)
-#define ASK_MAX			(20 * NSEC_PER_MSEC)
-/* Who waits counts. */
-static_assert(ASK_MAX < SILENT_AFTER);
 /* The longest way up to the port: from a peer, by its file and those who have that. */
 #define LEVELS		(2 + UMAD_USER_LEVELS)
 
@@ -61,12 +41,6 @@ void umad_rmpp_window_init(struct umad_rmpp_window *window)
 	spin_lock_init(&window->lock);
 	INIT_LIST_HEAD(&window->active);
 	umad_share_init(&window->all, NULL);
-}
-
-/* Of a small receive queue two may have one at a time. */
-static u32 quantum_of(u32 budget)
-{
-	return min_t(u32, QUANTUM_MAX, (budget - RESERVE(budget)) / 2);
 }
 
 static struct umad_rmpp_window *window_of(struct umad_xfer_rx *rx)
@@ -141,43 +115,6 @@ static void let_age(struct umad_rmpp_window *window, u64 now)
 	}
 }
 
-static void wait_no_more(struct umad_rmpp_window *window, struct umad_xfer_rx *rx)
-{
-	lockdep_assert_held(&window->lock);
-	if (rx->waits)
-		window->waiting--;
-	rx->waits = false;
-}
-
-static void flow_turn_slot(struct umad_share *share, u64 now)
-{
-	u32 slot = now >> FLOW_SLOT_SHIFT;
-
-	if (share->slot == slot)
-		return;
-	share->flow_before = share->slot + 1 == slot ? share->flow : 0;
-	share->flow = 0;
-	share->slot = slot;
-}
-
-/* Of each that the message belongs to. */
-static void count_flow(struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u64 now)
-{
-	struct umad_share *share;
-
-	lockdep_assert_held(&window->lock);
-	for (share = &rx->peer->share; share; share = share->parent) {
-		flow_turn_slot(share, now);
-		share->flow++;
-	}
-}
-
-static bool is_flowing(struct umad_share *share, u64 now)
-{
-	flow_turn_slot(share, now);
-	return max(share->flow, share->flow_before) >= FLOW_MIN;
-}
-
 /**
  * umad_rmpp_window_seen() - a segment of a message has come, and was stored
  * @rx: the message, not complete
@@ -191,9 +128,6 @@ void umad_rmpp_window_seen(struct umad_xfer_rx *rx, u64 now)
 
 	lockdep_assert_held(&rx->agent->file->lock);
 	spin_lock(&window->lock);
-	/* Anybody can send a first one. */
-	if (rx->engine.highest > 1)
-		count_flow(window, rx, now);
 	if (++rx->seen_segs >= USED_MIN(rx->granted)) {
 		rx->seen_segs = 0;
 		rx->seen_at = now;
@@ -221,55 +155,24 @@ void umad_rmpp_window_leave(struct umad_xfer_rx *rx)
 	if (is_active(rx))
 		window_deactivate(window, rx);
 	rx->granted = 0;
-	wait_no_more(window, rx);
 	spin_unlock(&window->lock);
 }
 
-/**
- * struct room - what can be granted
- * @fair: at each level the same for all who are active, of what those above it have
- * @left: what is left of any of these, as those who came first may have been granted much
- * @turn: what is left if at each level who has less than a quantum may have one
- * @quantum: that is
- * @soon: @turn will soon be that: where less is left, what was granted is being used
- */
-struct room {
-	u32 fair;
-	u32 left;
-	u32 turn;
-	u32 quantum;
-	bool soon;
-};
-
-/* @most: that it may have, @turn: in turns; @own: what is granted of it to who asks. */
-static void take_level(struct room *room, struct umad_share *share, u32 most, u32 turn, u32 own,
-		       u64 now)
-{
-	u32 used = share->granted - own;
-
-	room->left = min(room->left, most - min(most, used));
-	turn -= min(turn, used);
-	room->turn = min(room->turn, turn);
-	if (turn < room->quantum && !is_flowing(share, now))
-		room->soon = false;
-}
-
 /*
- * @share: of a peer or a file; @own: what is granted of it to who asks; @below: who
- * divide it.
+ * A fair share: at each level the same for all who are active, of what those above it
+ * have. But no more than is left of any of these, as those who came first may have
+ * been granted much. @share: of a peer or a file; @own: what is granted of it to who
+ * asks; @below: who divide it.
  */
-static struct room find_room(struct umad_rmpp_window *window, u32 budget,
-			     struct umad_share *share, u32 own, unsigned int below, u64 now)
+static u32 window_choose(struct umad_rmpp_window *window, u32 budget,
+			 const struct umad_share *share, u32 own, unsigned int below)
 {
-	struct room room = {
-		.left = budget, .turn = budget, .quantum = quantum_of(budget), .soon = true,
-	};
-	struct umad_share *way[LEVELS];
-	u32 most = budget, spare = 0;
+	u32 most = budget, used = window->all.granted - own;
+	u32 left = most - min(most, used), spare = 0;
+	const struct umad_share *way[LEVELS];
 	unsigned int n = 0;
 
 	lockdep_assert_held(&window->lock);
-	take_level(&room, &window->all, most, most - RESERVE(budget), own, now);
 	for (; share->parent && !WARN_ON_ONCE(n == LEVELS); share = share->parent)
 		way[n++] = share;
 	while (n--) {
@@ -278,62 +181,10 @@ static struct room find_room(struct umad_rmpp_window *window, u32 budget,
 		most /= share->parent->active + !share->active;
 		spare = n ? (spare + SPARE(budget)) / 2 : RESERVE(budget);
 		most = min(most, budget - spare);
-		take_level(&room, share, most, max(most, room.quantum), own, now);
+		used = share->granted - own;
+		left = min(left, most - min(most, used));
 	}
-	room.fair = most / below;
-	return room;
-}
-
-static struct room find_room_of(struct umad_rmpp_window *window, struct umad_xfer_rx *rx,
-				u64 now)
-{
-	u32 budget = READ_ONCE(rx->agent->file->port->rx_window_budget);
-
-	return find_room(window, budget, &rx->peer->share, rx->granted, rx->peer->share.active,
-			 now);
-}
-
-static u32 window_of_room(struct room room)
-{
-	return clamp_t(u32, min(room.left, room.fair), 1, RMPP_RX_WINDOW_MAX);
-}
-
-/**
- * umad_rmpp_window_waits() - is the ACK of a window that is used up to wait for its turn?
- * @rx: the message; a segment of it was stored, or rmpp_rx_withhold() has ended
- * @now: the time
- *
- * Context: process, &umad_file.lock held; does not sleep.
- * Return: true, and the engine knows when to ask again; false: it is sent now.
- */
-bool umad_rmpp_window_waits(struct umad_xfer_rx *rx, u64 now)
-{
-	struct umad_rmpp_window *window = window_of(rx);
-	bool waits = false;
-	struct room room;
-
-	lockdep_assert_held(&rx->agent->file->lock);
-	if (!rmpp_rx_may_withhold(&rx->engine))
-		return false;
-	spin_lock(&window->lock);
-	let_age(window, now);
-	if (is_active(rx)) {
-		room = find_room_of(window, rx, now);
-		waits = room.fair < room.quantum && room.turn < room.quantum && room.soon &&
-			(!rx->waits_since || now - rx->waits_since < WAIT_MAX);
-	}
-	wait_no_more(window, rx);
-	if (waits) {
-		rx->waits = true;
-		rx->waits_since = rx->waits_since ?: now;
-		rx->seen_at = now;
-		list_move_tail(&rx->window_node, &window->active);
-		window->waiting++;
-		rmpp_rx_withhold(&rx->engine, now + clamp_t(u64, (u64)window->waiting * ASK_EACH,
-							    ASK_MIN, ASK_MAX));
-	}
-	spin_unlock(&window->lock);
-	return waits;
+	return clamp_t(u32, min(left, most / below), 1, RMPP_RX_WINDOW_MAX);
 }
 
 /**
@@ -349,8 +200,8 @@ bool umad_rmpp_window_waits(struct umad_xfer_rx *rx, u64 now)
 void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 			  u64 now)
 {
+	u32 budget = READ_ONCE(rx->agent->file->port->rx_window_budget);
 	struct umad_rmpp_window *window = window_of(rx);
-	struct room room;
 	u32 size = 1;
 
 	lockdep_assert_held(&rx->agent->file->lock);
@@ -362,14 +213,9 @@ void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 	spin_lock(&window->lock);
 	let_age(window, now);
 	/* Who is silent needs no more than a way to go on. */
-	if (is_active(rx)) {
-		room = find_room_of(window, rx, now);
-		size = window_of_room(room);
-		if (size < room.quantum && room.turn >= room.quantum)
-			size = room.quantum;
-	}
-	wait_no_more(window, rx);
-	rx->waits_since = 0;
+	if (is_active(rx))
+		size = window_choose(window, budget, &rx->peer->share, rx->granted,
+				     rx->peer->share.active);
 	rmpp_rx_format_ack(&rx->engine, size, ack);
 	window_account(window, rx);
 	spin_unlock(&window->lock);
@@ -387,12 +233,12 @@ u32 umad_rmpp_window_offer(struct umad_file *file, u64 now)
 {
 	struct umad_rmpp_window *window = &file->port->rmpp_window;
 	u32 budget = READ_ONCE(file->port->rx_window_budget);
-	struct umad_share *share = &file->rmpp->share;
+	const struct umad_share *share = &file->rmpp->share;
 	u32 size;
 
 	spin_lock(&window->lock);
 	let_age(window, now);
-	size = window_of_room(find_room(window, budget, share, 0, share->active + 1, now));
+	size = window_choose(window, budget, share, 0, share->active + 1);
 	spin_unlock(&window->lock);
 	return size;
 }

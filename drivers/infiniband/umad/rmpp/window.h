@@ -23,17 +23,11 @@ struct umad_xfer_rx;
  *	port
  * @active: children that have active messages; of a peer, such messages
  * @granted: the sum of &umad_xfer_rx.granted of those messages
- * @slot: time in which @flow is counted
- * @flow: segments of its messages that have come, but for their first ones
- * @flow_before: the same in the slot before that
  */
 struct umad_share {
 	struct umad_share *parent;
 	unsigned int active;
 	u32 granted;
-	u32 slot;
-	u32 flow;
-	u32 flow_before;
 };
 
 /**
@@ -48,9 +42,6 @@ static inline void umad_share_init(struct umad_share *share, struct umad_share *
 	share->parent = parent;
 	share->active = 0;
 	share->granted = 0;
-	share->slot = 0;
-	share->flow = 0;
-	share->flow_before = 0;
 }
 
 /**
@@ -60,13 +51,11 @@ static inline void umad_share_init(struct umad_share *share, struct umad_share *
  * @active: messages of which a segment has come lately, the one whose last came
  *	first foremost, &umad_xfer_rx.window_node
  * @all: of those who have such messages
- * @waiting: messages whose senders are kept waiting for a window
  */
 struct umad_rmpp_window {
 	spinlock_t lock; /* protects all below */
 	struct list_head active;
 	struct umad_share all;
-	unsigned int waiting;
 };
 
 void umad_rmpp_window_init(struct umad_rmpp_window *window);
@@ -74,7 +63,6 @@ void umad_rmpp_window_seen(struct umad_xfer_rx *rx, u64 now);
 void umad_rmpp_window_leave(struct umad_xfer_rx *rx);
 void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 			  u64 now);
-bool umad_rmpp_window_waits(struct umad_xfer_rx *rx, u64 now);
 u32 umad_rmpp_window_offer(struct umad_file *file, u64 now);
 
 #endif /* UMAD_RMPP_WINDOW_H */

@@ -17,7 +17,6 @@
 #include "rmpp/memo.h"
 #include "rmpp/peer.h"
 #include "rmpp/table.h"
-#include "rmpp/window.h"
 #include "rmpp/xfer_tx.h"
 #include "unread.h"
 
@@ -229,12 +228,8 @@ static u64 deadline_of(const struct umad_xfer_rx *rx, u64 now)
 	return min(deadline, now + REQUEST_LOOK);
 }
 
-/*
- * Do what the engine says, set its timer, and drop it if it is closed. @may_wait: an ACK, for
- * its window. Releases the lock.
- */
-static void verdict_apply(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict, u64 now,
-			  bool may_wait)
+/* Do what the engine says, set its timer, and drop it if it is closed. Releases the lock. */
+static void verdict_apply(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict, u64 now)
 	__releases(&rx->agent->file->lock)
 {
 	struct umad_file *file = rx->agent->file;
@@ -242,8 +237,6 @@ static void verdict_apply(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict,
 	struct rmpp_packet packet;
 
 	keep_silent(rx, verdict);
-	if (verdict == RMPP_RX_ACK && may_wait && umad_xfer_rx_withhold(rx, now))
-		verdict = RMPP_RX_DROP;
 	if (verdict == RMPP_RX_ACK || verdict == RMPP_RX_ABORT ||
 	    verdict == RMPP_RX_STOP)
 		answer = umad_xfer_rx_prepare(rx, &packet);
@@ -283,18 +276,16 @@ void umad_xfer_rx_receive(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *
 	struct rx_segment seg = { .rwc = rwc, .packet = packet, .now = ktime_get_ns() };
 	struct umad_file *file = rx->agent->file;
 	enum rmpp_rx_verdict verdict;
-	bool store;
 
 	umad_xfer_rx_get(rx);
 	verdict = rmpp_rx_receive(&rx->engine, packet, seg.now);
-	store = verdict == RMPP_RX_STORE;
-	if (store) {
+	if (verdict == RMPP_RX_STORE) {
 		spin_unlock(&file->lock);
 		segment_copy(rx, &seg);
 		spin_lock(&file->lock);
 		verdict = segment_accept(rx, &seg);
 	}
-	verdict_apply(rx, verdict, seg.now, store);
+	verdict_apply(rx, verdict, seg.now);
 	clean_up(rx, &seg);
 	umad_xfer_rx_put(rx);
 }
@@ -396,7 +387,7 @@ static void end_ambiguous(struct umad_xfer_rx *rx)
 
 	umad_xfer_rx_get(rx);
 	verdict = rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_UNSPEC);
-	verdict_apply(rx, verdict, ktime_get_ns(), false);
+	verdict_apply(rx, verdict, ktime_get_ns());
 	umad_xfer_rx_put(rx);
 }
 
@@ -445,7 +436,7 @@ static void timer_run(struct umad_timer *timer)
 		verdict = cancel_late(rx);
 	else
 		verdict = rmpp_rx_timer(&rx->engine, now);
-	verdict_apply(rx, verdict, now, true);
+	verdict_apply(rx, verdict, now);
 	umad_xfer_rx_put(rx);
 }
 

@@ -21,7 +21,6 @@ void umad_xfer_rx_put_lingering(struct umad_xfer_rx *rx);
 void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused);
 bool umad_xfer_rx_evict(struct umad_xfer_rx *rx);
 void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx);
-bool umad_xfer_rx_withhold(struct umad_xfer_rx *rx, u64 now);
 bool umad_xfer_rx_prepare(struct umad_xfer_rx *rx, struct rmpp_packet *packet);
 void umad_xfer_rx_post(struct umad_xfer_rx *rx, const struct rmpp_packet *packet);
 struct umad_xfer_rx *umad_xfer_rx_find(struct umad_agent *agent,

@@ -129,25 +129,6 @@ static void format_answer(struct umad_xfer_rx *rx, struct rmpp_packet *packet)
 	};
 }
 
-/**
- * umad_xfer_rx_withhold() - is an ACK to wait for the window that it gives?
- * @rx: the message, of which a segment was stored, or for which that time is over
- * @now: the time
- *
- * Context: process, &umad_file.lock held; does not sleep.
- * Return: true, and the engine's timer asks again; false: it is sent now.
- */
-bool umad_xfer_rx_withhold(struct umad_xfer_rx *rx, u64 now)
-{
-	bool waits_already = rx->waits_since;
-
-	if (!umad_rmpp_window_waits(rx, now))
-		return false;
-	if (!waits_already)
-		umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_ACKS_WITHHELD);
-	return true;
-}
-
 /* To be sent now? Else a work, when its turn comes, or a completion sees to it. */
 static bool may_answer(struct umad_xfer_rx *rx)
 {

@@ -14,6 +14,7 @@ struct sender {
 	uint32_t segs;		/* of its message */
 	uint32_t next;		/* segment to be sent */
 	uint32_t allowed;	/* the last that may be */
+	uint32_t acked;		/* that, and all before it, have arrived */
 	uint64_t since;		/* ms, when it sent that; 0: it has not yet */
 };
 
@@ -36,6 +37,7 @@ static inline void hear_ack(struct sender *sender, uint32_t seg, uint32_t last,
 {
 	uint64_t now = now_ms();
 
+	sender->acked = seg;
 	if (seg == sender->segs)
 		heard->complete++;
 	if (last <= sender->allowed)

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Many messages share the window of a port, and nobody keeps another from his part: not who
+ * has a large one, not who makes no use of it. An ACK may not be late for that either: the
+ * sender of a short message waits for it, or is no more, and another uses its TID. The
+ * senders are frames that are made here.
+ */
+#include "hwsim_senders.h"
+
+#include <stdlib.h>
+
+#define LONG_ONES	20
+#define NEVER		1000000		/* segments: it does not end here */
+#define SHORT		10
+#define SLOW		12
+#define REWINDERS	2
+#define OTHER		(PEER + 0x400)	/* a LID that no sender has */
+
+static uint64_t tid_of(unsigned int i)
+{
+	return 0x5500000000 + i;
+}
+
+static void begin(struct sender *senders, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		senders[i] = new_sender(i, METHOD_TABLE, tid_of(i), NEVER);
+}
+
+/* They send what they may, for so long; an error of the wire. */
+static int run(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int n, int ms)
+{
+	uint64_t until = now_ms() + ms;
+	struct heard heard = {};
+	unsigned int i;
+	int ret;
+
+	do {
+		for (i = 0; i < n; i++) {
+			ret = send_allowed(self, &senders[i], NEVER);
+			if (ret < 0)
+				return ret;
+			hear(self, senders, n, &heard, 0);
+		}
+	} while (now_ms() < until);
+	return 0;
+}
+
+/* It has its first ACK when all others have had their turn, and is through after a second one. */
+TEST_F_TIMEOUT(peers, short_message_beside_many_long_ones, 60)
+{
+	struct sender senders[LONG_ONES + 1];
+	struct sender *last = &senders[LONG_ONES];
+	uint64_t begun, acked = 0;
+	unsigned int round;
+
+	begin(senders, LONG_ONES);
+	ASSERT_EQ(0, run(self, senders, LONG_ONES, 300));
+	for (round = 0; round < 5; round++) {
+		*last = new_sender(LONG_ONES, METHOD_TABLE, tid_of(1000 + round), SHORT);
+		begun = now_ms();
+		for (acked = 0; last->next <= SHORT && now_ms() - begun < 5000;) {
+			ASSERT_EQ(0, run(self, senders, LONG_ONES + 1, 0));
+			if (!acked && last->allowed > 1)
+				acked = now_ms();
+		}
+		TH_LOG("first ACK after %u ms, all sent after %u", (unsigned int)(acked - begun),
+		       (unsigned int)(now_ms() - begun));
+		EXPECT_GT(60, acked - begun);
+		EXPECT_GT(150, now_ms() - begun);
+		ASSERT_EQ(0, run(self, senders, LONG_ONES, 50));
+	}
+}
+
+/* A segment of a message of six from a peer that has no other, of one byte. */
+static int say(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t seg, uint8_t byte)
+{
+	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, 6, 6 * RMPP_PAYLOAD);
+	struct ib_hwsim_frame *frame = &self->frame;
+
+	frame_init(frame, CLASS_RMPP, METHOD_TABLE, tid);
+	frame->slid = OTHER;
+	frame->dlid = LID;
+	frame_mad(frame)->attr_id = htobe16(0x35);
+	rmpp_put(frame->mad, &pkt);
+	mad_put_oui(frame->mad);
+	memset(frame->mad + 40, byte, SEG);
+	return raw_write(self->wire, frame);
+}
+
+/*
+ * One begins, and is gone after some time. Its successor uses the same TID, and repeats its
+ * first segment each 2 s. What it hears then must be about its own message.
+ */
+TEST_F_TIMEOUT(peers, successor_is_not_taken_for_who_was_before, 60)
+{
+	struct sender senders[LONG_ONES + 1];
+	struct sender *successor = &senders[LONG_ONES];
+	uint64_t begun, said = 0;
+	struct heard heard = {};
+	const uint8_t *mad;
+	uint32_t i;
+
+	begin(senders, LONG_ONES);
+	ASSERT_EQ(0, run(self, senders, LONG_ONES, 300));
+	ASSERT_EQ(0, say(self, tid_of(5000), 1, 0xa0));
+	ASSERT_EQ(0, run(self, senders, LONG_ONES, 50));
+	*successor = new_sender(0, METHOD_TABLE, tid_of(5000), 6);
+	/* run() does not send for it. */
+	successor->next = NEVER + 1;
+	for (begun = now_ms(), i = 1; i <= 6 && now_ms() - begun < 20000;) {
+		if (i == 1 && now_ms() - said >= 2000) {
+			said = now_ms();
+			ASSERT_EQ(0, say(self, tid_of(5000), 1, 0xb0));
+		}
+		if (successor->allowed > 1 && i == 1)
+			i = 2;
+		for (; i > 1 && i <= 6 && i <= successor->allowed; i++)
+			ASSERT_EQ(0, say(self, tid_of(5000), i, 0xb0));
+		ASSERT_EQ(0, run(self, senders, LONG_ONES + 1, 0));
+	}
+	hear(self, senders, LONG_ONES, &heard, 20);
+	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	mad = rmpp_mad_bytes(&self->got);
+	for (i = 0; i < 6; i++)
+		EXPECT_EQ(0xb0, mad[40 + i * SEG]);
+}
+
+/*
+ * A segment behind a gap now and then. The missing one is sent twice when there is nothing
+ * else to be sent.
+ */
+static int send_behind_gap(FIXTURE_DATA(peers) *self, struct sender *s, uint32_t *gap)
+{
+	if (s->next == 1)
+		return send_allowed(self, s, 1);
+	*gap = *gap ?: 2;
+	if (s->next <= *gap)
+		s->next = *gap + 1;
+	if (s->next <= s->allowed)
+		return inject_data(self, s->peer, s->method, s->tid, s->next++, s->segs);
+	if (*gap > s->allowed)
+		return 0;
+	if (inject_data(self, s->peer, s->method, s->tid, *gap, s->segs) ||
+	    inject_data(self, s->peer, s->method, s->tid, *gap, s->segs))
+		return -EIO;
+	*gap = s->allowed + 1;
+	return 0;
+}
+
+/* Those that send what they may: the rewinders, and so many honest ones. */
+static int run_others(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int honest)
+{
+	struct heard heard = {};
+	unsigned int i;
+	int ret;
+
+	for (i = SLOW; i < SLOW + REWINDERS + honest; i++) {
+		ret = send_allowed(self, &senders[i], NEVER);
+		if (ret < 0)
+			return ret;
+		hear(self, senders, SLOW + REWINDERS + LONG_ONES, &heard, 0);
+	}
+	if (i == SLOW + REWINDERS)
+		hear(self, senders, i, &heard, 1);
+	return 0;
+}
+
+/* Each uses just so much of what it was granted that it counts. */
+TEST_F_TIMEOUT(peers, peers_that_do_little_leave_others_their_part, 60)
+{
+	struct sender senders[SLOW + REWINDERS + LONG_ONES];
+	struct sender *honest = &senders[SLOW + REWINDERS];
+	uint32_t gaps[SLOW] = {}, sent = 0;
+	uint64_t begun, slow_at = 0;
+	unsigned int i, n;
+
+	begin(senders, ARRAY_SIZE(senders));
+	for (begun = now_ms(); now_ms() - begun < 3500;) {
+		for (i = 0; i < SLOW && now_ms() >= slow_at; i++)
+			ASSERT_LE(0, send_behind_gap(self, &senders[i], &gaps[i]));
+		if (now_ms() >= slow_at)
+			slow_at = now_ms() + 80;
+		for (i = SLOW; i < SLOW + REWINDERS; i++)
+			if (senders[i].next == 4) {
+				ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, tid_of(i), 2, NEVER));
+				ASSERT_EQ(0, inject_data(self, i, METHOD_TABLE, tid_of(i), 3, NEVER));
+			}
+		/* The honest ones come later. */
+		n = now_ms() - begun < 500 ? 0 : LONG_ONES;
+		ASSERT_EQ(0, run_others(self, senders, n));
+		if (now_ms() - begun < 1500)
+			for (i = sent = 0; i < LONG_ONES; i++)
+				sent += honest[i].next - 1;
+	}
+	for (i = n = 0; i < LONG_ONES; i++)
+		n += honest[i].next - 1;
+	TH_LOG("%u segments in 2 s", n - sent);
+	EXPECT_LT(10000, n - sent);
+}
+
+TEST_HARNESS_MAIN
