@@ -360,15 +360,19 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 /*
  * What may have come together before more of it is refused, and has. What has begun may have
  * twice as much as what begins; and all that has begun, or is whole and not read, comes to
- * half of the limit, or to three quarters with answers.
+ * half of the limit, or to three quarters with answers. An answer has been asked for, and who
+ * reads it has room for it once more: so a cgroup that is full, but not of page cache, has
+ * been asking for more than it can take.
  */
 static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what, u64 max,
 			 bool is_full)
 {
 	u64 unasked = atomic64_read(&reserve->unasked);
 	u64 answers = atomic64_read(&reserve->answers);
-	u64 unread = atomic64_read(&reserve->unread);
+	/* Who counts it may be late, and another has given it back. */
+	u64 unread = max_t(s64, atomic64_read(&reserve->unread), 0);
 	u64 quarter = is_full ? max / 16 : max / 4;
+	u64 for_answers = is_full ? max / 4 : max / 2;
 
 	switch (what) {
 	case UMAD_UNASKED_BEGINS:
@@ -378,8 +382,8 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
 	case UMAD_UNASKED_GOES_ON:
 		return unasked + answers + unread > 2 * quarter;
 	default:
-		return answers + unread > 2 * quarter ||
-		       unasked + answers + unread > 3 * quarter;
+		return answers + unread > for_answers ||
+		       unasked + answers + unread > for_answers + for_answers / 2;
 	}
 }
 

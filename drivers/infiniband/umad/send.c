@@ -142,7 +142,8 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 
 	spin_lock(&file->lock);
 	held = waited && hold_mad(req, buf);
-	if (held)
+	/* This may be the first that there is to be copied. */
+	if (waited && (req->mad || req->held_buf))
 		rearm_turn(req);
 	umad_request_count_failure(req, status);
 	if ((waited && umad_wait_entry_done(req, buf)) ||

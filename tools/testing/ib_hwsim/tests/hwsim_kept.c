@@ -9,6 +9,7 @@
 #define SMALL	(LIMIT / 4)
 #define MESSAGE	2150		/* segments, 0.46 MB */
 #define ANSWER	9500		/* 2.05 MB */
+#define LARGE	12000		/* 2.6 MB */
 #define FIRST	200		/* of the peers that send what nobody has asked for */
 #define PEERS	14
 #define OTHER	33		/* device */
@@ -88,6 +89,38 @@ TEST_F_TIMEOUT(peers, answers_one_after_another, 200)
 TEST_F_TIMEOUT(peers, answer_beside_unasked_messages, 200)
 {
 	answers(_metadata, self, 1, 8);
+}
+
+/* Most of the cgroup can be reclaimed, and is when there is need. */
+TEST_F_TIMEOUT(peers, answer_beside_what_can_be_reclaimed, 100)
+{
+	const struct victim victim = {
+		.limit = LIMIT, .files = 1, .asks = 1, .lazy = LIMIT / 10 * 9,
+	};
+	uint64_t begun = now_ms();
+	struct heard heard = {};
+	struct sender sender;
+	pid_t pid;
+
+	pid = start_victim(self, &victim);
+	if (pid == -EOPNOTSUPP)
+		SKIP(return, "no memory cgroups");
+	ASSERT_LT(0, pid);
+	ASSERT_LE(0, see(self, SOON));
+	sender = new_sender(0, METHOD_TABLE | METHOD_RESP, be64toh(frame_mad(&self->seen)->tid),
+			    LARGE);
+	/* What there is no memory for at the moment is sent again. */
+	while (sender.acked < LARGE && !heard.stops && now_ms() - begun < 60000) {
+		sender.next = sender.acked + 1;
+		ASSERT_EQ(0, send_up_to(self, &sender, 1, LARGE, &heard));
+		hear(self, &sender, 1, &heard, 20);
+	}
+	TH_LOG("%u segments in %u ms, memory.current %ld", sender.acked,
+	       (unsigned int)(now_ms() - begun), cgroup_get(CGROUP, "memory.current"));
+	EXPECT_EQ(0, heard.stops);
+	EXPECT_EQ(LARGE, sender.acked);
+	EXPECT_TRUE(lives(pid));
+	end_victim(pid);
 }
 
 /* Plain MADs, by a wire to a port with that LID. */

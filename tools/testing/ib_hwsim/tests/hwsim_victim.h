@@ -27,7 +27,16 @@ struct victim {
 	unsigned int files;
 	unsigned int asks;	/* requests of the last file, that are outstanding for 10 minutes */
 	size_t own;		/* bytes that it uses itself, again and again; 0: OWN */
+	size_t lazy;		/* that the kernel may take from it, as page cache */
 };
+
+static inline void have_lazy(size_t len)
+{
+	void *lazy = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(lazy, 1, len);
+	madvise(lazy, len, MADV_FREE);
+}
 
 /* Serves, and has page faults. Ends with its parent. */
 static inline void live_in_cgroup(const struct victim *victim, int ready)
@@ -39,6 +48,8 @@ static inline void live_in_cgroup(const struct victim *victim, int ready)
 	static struct umad_msg msg;
 	unsigned int i;
 
+	if (ret >= 0 && victim->lazy)
+		have_lazy(victim->lazy);
 	for (i = 0; ret >= 0 && i < victim->files; i++)
 		ret = open_server(METHOD_TABLE + i);
 	if (write(ready, &ret, sizeof(ret)) != sizeof(ret) || ret < 0)
