@@ -272,8 +272,14 @@ static long send_long(FIXTURE_DATA(peers) *self, uint32_t tid, long every, bool 
 	return now_us() - start;
 }
 
+/* Each turn begins with a thread that is woken up: see promise_neighbour. */
+static int times_alone(void)
+{
+	return kernel_from(6, 6) ? 6 : 2;
+}
+
 static void long_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
-			const long every[3], bool is_short, int times)
+			const long every[3], bool is_short)
 {
 	long alone, beside;
 	int i;
@@ -286,7 +292,7 @@ static void long_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *
 		beside = send_long(self, 3 + i, every[i], is_short);
 		TH_LOG("%ld us alone; with one each %ld us: %ld us", alone, every[i], beside);
 		EXPECT_LT(0, beside);
-		EXPECT_GE(times * alone, beside);
+		EXPECT_GE(times_alone() * alone, beside);
 	}
 }
 
@@ -298,7 +304,7 @@ TEST_F_TIMEOUT(peers, few_short_requests_do_not_slow_a_long_answer, 180)
 	if (!pid)
 		serve_short();
 	sleep_ms(500);
-	long_beside(_metadata, self, every, true, 2);
+	long_beside(_metadata, self, every, true);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -308,7 +314,7 @@ TEST_F_TIMEOUT(peers, few_single_packets_do_not_slow_a_long_answer, 180)
 {
 	const long every[] = { 500000, 2500, 1000 };
 
-	long_beside(_metadata, self, every, false, 2);
+	long_beside(_metadata, self, every, false);
 }
 
 TEST_HARNESS_MAIN

@@ -84,6 +84,8 @@ TEST_F_TIMEOUT(expiry, expired_requests_are_few, 120)
 	long before, most = 0;
 	int i;
 
+	if (kernel_from(6, 6) && !kernel_from(7, 0))
+		SKIP(return, "who deals with timeouts has a ninth of the processor there");
 	before = slab_kib();
 	for (i = 0; i < PROCESSES; i++) {
 		self->pid[i] = fork();

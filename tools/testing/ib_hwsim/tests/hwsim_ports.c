@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 
 #define PORTS		256	/* UMAD_PORTS */
 #define PER_DEVICE	8
@@ -283,12 +282,7 @@ TEST_F(some, port_without_QP0)
 /* ib_core opens such a port since 6.11. */
 static bool core_needs_gsi(void)
 {
-	struct utsname name;
-	int major, minor;
-
-	uname(&name);
-	return sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
-	       (major < 6 || (major == 6 && minor < 11));
+	return !kernel_from(6, 11);
 }
 
 /* And the one that has QP0. */

@@ -8,7 +8,6 @@
 #include "kselftest_harness.h"
 #include "rmpp_util.h"
 
-#include <sys/utsname.h>
 
 #define MANY	1000
 #define SOON	20000	/* ms: a guest under load, on the debug kernel */
@@ -46,15 +45,11 @@ FIXTURE(sa) {
 static bool has_flow_control(void)
 {
 	char value[16];
-	struct utsname u;
-	int major, minor;
 
 	if (!umad_read_file("/sys/module/ib_umad/parameters/flow_control", value,
 			    sizeof(value)))
 		return atoi(value);
-	if (uname(&u) || sscanf(u.release, "%d.%d", &major, &minor) != 2)
-		return false;
-	return major > 6 || (major == 6 && minor >= 17);
+	return kernel_from(6, 17);
 }
 
 static unsigned int get(const unsigned int *value)

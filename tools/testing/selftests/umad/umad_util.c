@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 static_assert(sizeof(struct ib_user_mad_hdr) == HDR_NEW, "64-byte header");
@@ -385,6 +386,17 @@ long env_long(const char *name, long value)
 	const char *text = getenv(name);
 
 	return text ? atol(text) : value;
+}
+
+/* Is it this version, or a later one? */
+bool kernel_from(unsigned int major, unsigned int minor)
+{
+	unsigned int is_major = 0, is_minor = 0;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &is_major, &is_minor) != 2)
+		return false;
+	return is_major > major || (is_major == major && is_minor >= minor);
 }
 
 uint64_t now_us(void)
