@@ -8,7 +8,6 @@
 #include "kselftest_harness.h"
 #include "rmpp_util.h"
 
-
 #define MANY	1000
 #define SOON	20000	/* ms: a guest under load, on the debug kernel */
 /* ib_core's limit of an agent of this class: a 32nd of its receive queue. */
