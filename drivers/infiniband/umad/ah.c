@@ -38,7 +38,7 @@
  * struct umad_ah - a shared address handle
  * @refs: of each request that has it, each posted MAD, and &umad_agent.kept_ah
  * @ah: the verbs object
- * @requests: so many have it; protected by &umad_file.lock
+ * @requests: on RoCE, so many have it; protected by &umad_file.lock
  */
 struct umad_ah {
 	refcount_t refs;
