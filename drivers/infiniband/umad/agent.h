@@ -10,11 +10,11 @@
 #include "active_ref.h"
 #include "flow.h"
 #include "hidden.h"
-#include "kept_ah.h"
 #include "tids.h"
 
 struct seq_file;
 struct umad_file;
+struct umad_kept_ah;
 
 /**
  * struct umad_agent - one registered agent
@@ -37,7 +37,7 @@ struct umad_file;
  * @posted: how many were posted so far
  * @expired_count: how many are in @expired
  * @flow: its requests in ib_core, if those are limited, and those that wait for a place
- * @kept_ah: the address handle of the last MAD written
+ * @kept_ah: the address handle of the last MAD written; NULL before one was kept
  * @receivers: messages being reassembled, or just complete, &umad_xfer_rx.agent_node
  */
 struct umad_agent {
@@ -59,7 +59,7 @@ struct umad_agent {
 	u64 posted;
 	unsigned int expired_count;
 	struct umad_flow flow;
-	struct umad_kept_ah kept_ah;
+	struct umad_kept_ah *kept_ah;
 	struct list_head receivers;
 };
 

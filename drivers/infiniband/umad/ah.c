@@ -20,6 +20,7 @@
 #include "agent.h"
 #include "dmac_cache.h"
 #include "file.h"
+#include "kept_ah.h"
 #include "neigh.h"
 #include "port.h"
 #include "user.h"
@@ -157,7 +158,7 @@ static void set_place(struct umad_kept_ah *kept, const struct umad_addr *addr)
  */
 static bool is_same(const struct umad_kept_ah *kept, const struct umad_kept_ah *wanted)
 {
-	return kept->ah && kept->changes == wanted->changes &&
+	return kept && kept->ah && kept->changes == wanted->changes &&
 	       time_in_range(wanted->made_at, kept->made_at, kept->made_at + KEEP) &&
 	       !memcmp(&kept->addr, &wanted->addr, sizeof(kept->addr)) &&
 	       !memcmp(&kept->dmac, &wanted->dmac, sizeof(kept->dmac));
@@ -167,10 +168,11 @@ static bool is_same(const struct umad_kept_ah *kept, const struct umad_kept_ah *
 static struct umad_ah *get_kept(struct umad_agent *agent, const struct umad_kept_ah *wanted,
 				const struct ib_gid_attr *sgid)
 {
-	const struct umad_kept_ah *kept = &agent->kept_ah;
+	const struct umad_kept_ah *kept;
 	struct umad_ah *ah = NULL;
 
 	spin_lock(&agent->file->lock);
+	kept = agent->kept_ah;
 	if (is_same(kept, wanted) && kept->ah->ah->sgid_attr == sgid) {
 		ah = kept->ah;
 		umad_ah_get(ah);
@@ -276,32 +278,42 @@ static bool may_keep(const struct umad_port *port, const struct umad_addr *addr)
 	return !port->roce && !addr->grh;
 }
 
+/* Without memory it is not. */
 static void keep(const struct making *making, struct umad_ah *ah)
 {
 	struct umad_agent *agent = making->agent;
-	struct umad_ah *last;
+	struct umad_kept_ah *kept, *fresh = NULL;
+	struct umad_ah *last = NULL;
 
-	umad_ah_get(ah);
+	if (!READ_ONCE(agent->kept_ah))
+		fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 	spin_lock(&agent->file->lock);
-	last = agent->kept_ah.ah;
-	agent->kept_ah = making->kept;
-	agent->kept_ah.ah = ah;
+	if (!agent->kept_ah)
+		swap(agent->kept_ah, fresh);
+	kept = agent->kept_ah;
+	if (kept) {
+		last = kept->ah;
+		*kept = making->kept;
+		umad_ah_get(ah);
+		kept->ah = ah;
+	}
 	spin_unlock(&agent->file->lock);
+	kfree(fresh);
 	if (last)
 		umad_ah_put(last);
 }
 
-/* Of the agent; of @ah, if no request has that any more. */
-static void forget(struct umad_agent *agent, struct umad_ah *ah)
+/* On RoCE, if no request has it any more. */
+static void keep_no_more(struct umad_agent *agent, struct umad_ah *ah)
 {
-	struct umad_ah *kept = NULL;
+	struct umad_ah *last = NULL;
 
 	spin_lock(&agent->file->lock);
-	if (!ah || (!--ah->requests && agent->kept_ah.ah == ah))
-		swap(agent->kept_ah.ah, kept);
+	if (!--ah->requests && agent->kept_ah && agent->kept_ah->ah == ah)
+		swap(agent->kept_ah->ah, last);
 	spin_unlock(&agent->file->lock);
-	if (kept)
-		umad_ah_put(kept);
+	if (last)
+		umad_ah_put(last);
 }
 
 /**
@@ -312,7 +324,14 @@ static void forget(struct umad_agent *agent, struct umad_ah *ah)
  */
 void umad_ah_forget_kept(struct umad_agent *agent)
 {
-	forget(agent, NULL);
+	struct umad_kept_ah *kept = NULL;
+
+	spin_lock(&agent->file->lock);
+	swap(agent->kept_ah, kept);
+	spin_unlock(&agent->file->lock);
+	if (kept && kept->ah)
+		umad_ah_put(kept->ah);
+	kfree(kept);
 }
 
 /**
@@ -399,7 +418,7 @@ void umad_ah_put_request(struct umad_agent *agent, struct umad_ah *ah)
 {
 	/* On InfiniBand it is kept longer: see may_keep(). */
 	if (agent->file->port->roce)
-		forget(agent, ah);
+		keep_no_more(agent, ah);
 	umad_ah_put(ah);
 }
 
