@@ -164,7 +164,25 @@ static bool is_same(const struct umad_kept_ah *kept, const struct umad_kept_ah *
 	       !memcmp(&kept->dmac, &wanted->dmac, sizeof(kept->dmac));
 }
 
-/* For what goes to one destination on and on; with a reference, or NULL. */
+/* On InfiniBand, for what goes to one destination on and on; with a reference, or NULL. */
+static struct umad_ah *get_kept_of_lid(struct umad_agent *agent, const struct umad_addr *addr)
+{
+	const struct umad_kept_ah *kept;
+	struct umad_ah *ah = NULL;
+
+	spin_lock(&agent->file->lock);
+	kept = agent->kept_ah;
+	if (kept && kept->addr.lid == addr->lid && kept->addr.sl == addr->sl &&
+	    kept->addr.path_bits == addr->path_bits &&
+	    time_in_range(jiffies, kept->made_at, kept->made_at + KEEP)) {
+		ah = kept->ah;
+		umad_ah_get(ah);
+	}
+	spin_unlock(&agent->file->lock);
+	return ah;
+}
+
+/* The same on RoCE. */
 static struct umad_ah *get_kept(struct umad_agent *agent, const struct umad_kept_ah *wanted,
 				const struct ib_gid_attr *sgid)
 {
@@ -334,6 +352,34 @@ void umad_ah_forget_kept(struct umad_agent *agent)
 	kfree(kept);
 }
 
+static struct umad_ah *create(struct umad_agent *agent, const struct umad_addr *addr,
+			      bool writer, bool may)
+{
+	struct making making = {
+		.agent = agent, .addr = addr, .writer = writer, .kept.made_at = jiffies,
+	};
+	struct ib_ah *verbs;
+	struct umad_ah *ah;
+
+	ah = kmalloc(sizeof(*ah), GFP_KERNEL_ACCOUNT);
+	if (!ah)
+		return ERR_PTR(-ENOMEM);
+
+	verbs = create_verbs(&making);
+	if (IS_ERR_OR_NULL(verbs)) {
+		kfree(ah);
+		return verbs ? ERR_CAST(verbs) : making.shared;
+	}
+	refcount_set(&ah->refs, 1);
+	ah->ah = verbs;
+	ah->requests = writer;
+	if (may)
+		set_place(&making.kept, addr);
+	if (writer && (may || making.kept.addr.grh))
+		keep(&making, ah);
+	return ah;
+}
+
 /**
  * umad_ah_create() - the handle for an address
  * @agent: caller must hold an active reference
@@ -353,33 +399,9 @@ struct umad_ah *umad_ah_create(struct umad_agent *agent,
 			       const struct umad_addr *addr, bool writer)
 {
 	bool may = may_keep(agent->file->port, addr);
-	struct making making = {
-		.agent = agent, .addr = addr, .writer = writer, .kept.made_at = jiffies,
-	};
-	struct umad_ah *ah;
-	struct ib_ah *verbs;
+	struct umad_ah *ah = may ? get_kept_of_lid(agent, addr) : NULL;
 
-	if (may) {
-		set_place(&making.kept, addr);
-		ah = get_kept(agent, &making.kept, NULL);
-		if (ah)
-			return ah;
-	}
-	ah = kmalloc(sizeof(*ah), GFP_KERNEL_ACCOUNT);
-	if (!ah)
-		return ERR_PTR(-ENOMEM);
-
-	verbs = create_verbs(&making);
-	if (IS_ERR_OR_NULL(verbs)) {
-		kfree(ah);
-		return verbs ? ERR_CAST(verbs) : making.shared;
-	}
-	refcount_set(&ah->refs, 1);
-	ah->ah = verbs;
-	ah->requests = writer;
-	if (writer && (may || making.kept.addr.grh))
-		keep(&making, ah);
-	return ah;
+	return ah ?: create(agent, addr, writer, may);
 }
 
 /**
