@@ -32,7 +32,10 @@
  */
 #define PAUSE		(50 * NSEC_PER_USEC)
 
-/* So long a handle is used again, in jiffies. */
+/*
+ * So long a handle is used again, in jiffies: devices look up what belongs to the SL, or to a
+ * link of a bond, when it is made.
+ */
 #define KEEP		HZ
 
 /**
@@ -52,7 +55,8 @@ struct umad_ah {
  * @agent: that it is for
  * @addr: where it goes
  * @writer: as of umad_ah_create()
- * @kept: on RoCE, what was resolved, and when; its @addr is set if others may use it
+ * @kept: what it is made of, and when; on RoCE with what was resolved
+ * @keep: other requests may use it, and @kept is all set
  * @shared: it is the same as this one, of which it has a reference; or NULL
  */
 struct making {
@@ -60,6 +64,7 @@ struct making {
 	const struct umad_addr *addr;
 	bool writer;
 	struct umad_kept_ah kept;
+	bool keep;
 	struct umad_ah *shared;
 };
 
@@ -144,18 +149,15 @@ static bool get_key(struct umad_dmac_key *key, const struct rdma_ah_attr *attr,
 	return key->ifindex;
 }
 
-/* What a handle is made of: any queue pair can be there. */
-static void set_place(struct umad_kept_ah *kept, const struct umad_addr *addr)
+/* It is for other requests to that place, too: whatever their queue pair and P_Key. */
+static void let_keep(struct making *making)
 {
-	kept->addr = *addr;
-	kept->addr.qpn = 0;
-	kept->addr.pkey_index = 0;
+	making->kept.addr = *making->addr;
+	making->kept.addr.qpn = 0;
+	making->kept.addr.pkey_index = 0;
+	making->keep = true;
 }
 
-/*
- * Also of one that is used again: devices look up what belongs to the SL, or to a link of a
- * bond, when a handle is made.
- */
 static bool is_same(const struct umad_kept_ah *kept, const struct umad_kept_ah *wanted)
 {
 	return kept && kept->ah && kept->changes == wanted->changes &&
@@ -204,7 +206,7 @@ static struct umad_ah *get_kept(struct umad_agent *agent, const struct umad_kept
 static bool is_shared(struct making *making, const struct ib_gid_attr *sgid)
 {
 	if (making->writer) {
-		set_place(&making->kept, making->addr);
+		let_keep(making);
 		making->shared = get_kept(making->agent, &making->kept, sgid);
 	}
 	return making->shared;
@@ -373,9 +375,9 @@ static struct umad_ah *create(struct umad_agent *agent, const struct umad_addr *
 	refcount_set(&ah->refs, 1);
 	ah->ah = verbs;
 	ah->requests = writer;
-	if (may)
-		set_place(&making.kept, addr);
-	if (writer && (may || making.kept.addr.grh))
+	if (may && writer)
+		let_keep(&making);
+	if (making.keep)
 		keep(&making, ah);
 	return ah;
 }

@@ -112,10 +112,9 @@ FIXTURE_TEARDOWN(peers)
 	rmpp_msg_free(&self->got);
 }
 
-/* One packet from a peer; DATA has the data that belongs there. */
-static inline int inject(FIXTURE_DATA(peers) *self, uint16_t peer,
-			 uint8_t method, uint64_t tid,
-			 const struct rmpp_pkt *pkt)
+/* One packet from a peer, in the frame; DATA has the data that belongs there. */
+static inline void make_packet(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t method,
+			       uint64_t tid, const struct rmpp_pkt *pkt)
 {
 	struct ib_hwsim_frame *frame = &self->frame;
 
@@ -134,7 +133,14 @@ static inline int inject(FIXTURE_DATA(peers) *self, uint16_t peer,
 	mad_put_oui(frame->mad);
 	if (pkt->type == RMPP_DATA && pkt->seg)
 		rmpp_fill(frame->mad + 40, (pkt->seg - 1) * SEG, SEG, tid);
-	return raw_write(self->wire, frame);
+}
+
+static inline int inject(FIXTURE_DATA(peers) *self, uint16_t peer,
+			 uint8_t method, uint64_t tid,
+			 const struct rmpp_pkt *pkt)
+{
+	make_packet(self, peer, method, tid, pkt);
+	return raw_write(self->wire, &self->frame);
 }
 
 /* A segment of a message of so many, which tells its length. */

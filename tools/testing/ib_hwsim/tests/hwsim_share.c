@@ -14,7 +14,7 @@
 #define SHORT		10
 #define SLOW		12
 #define REWINDERS	2
-#define OTHER		(PEER + 0x400)	/* a LID that no sender has */
+#define OTHER		0x400		/* a peer that is none of the senders */
 
 static uint64_t tid_of(unsigned int i)
 {
@@ -29,8 +29,9 @@ static void begin(struct sender *senders, unsigned int n)
 		senders[i] = new_sender(i, METHOD_TABLE, tid_of(i), NEVER);
 }
 
-/* They send what they may, for so long; an error of the wire. */
-static int run(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int n, int ms)
+/* Those from @first on send what they may, for so long, and all hear; an error of the wire. */
+static int run_from(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int first,
+		    unsigned int n, int ms)
 {
 	uint64_t until = now_ms() + ms;
 	struct heard heard = {};
@@ -38,7 +39,7 @@ static int run(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int n
 	int ret;
 
 	do {
-		for (i = 0; i < n; i++) {
+		for (i = first; i < n; i++) {
 			ret = send_allowed(self, &senders[i], NEVER);
 			if (ret < 0)
 				return ret;
@@ -46,6 +47,11 @@ static int run(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int n
 		}
 	} while (now_ms() < until);
 	return 0;
+}
+
+static int run(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int n, int ms)
+{
+	return run_from(self, senders, 0, n, ms);
 }
 
 /* It has its first ACK when all others have had their turn, and is through after a second one. */
@@ -78,16 +84,10 @@ TEST_F_TIMEOUT(peers, short_message_beside_many_long_ones, 60)
 static int say(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t seg, uint8_t byte)
 {
 	const struct rmpp_pkt pkt = rmpp_data_pkt(seg, 6, 6 * RMPP_PAYLOAD);
-	struct ib_hwsim_frame *frame = &self->frame;
 
-	frame_init(frame, CLASS_RMPP, METHOD_TABLE, tid);
-	frame->slid = OTHER;
-	frame->dlid = LID;
-	frame_mad(frame)->attr_id = htobe16(0x35);
-	rmpp_put(frame->mad, &pkt);
-	mad_put_oui(frame->mad);
-	memset(frame->mad + 40, byte, SEG);
-	return raw_write(self->wire, frame);
+	make_packet(self, OTHER, METHOD_TABLE, tid, &pkt);
+	memset(self->frame.mad + 40, byte, SEG);
+	return raw_write(self->wire, &self->frame);
 }
 
 /*
@@ -157,24 +157,6 @@ static int rewind_once(FIXTURE_DATA(peers) *self, const struct sender *s)
 	       inject_data(self, s->peer, s->method, s->tid, 3, s->segs);
 }
 
-/* Those that send what they may: the rewinders, and so many honest ones. */
-static int run_others(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int honest)
-{
-	struct heard heard = {};
-	unsigned int i;
-	int ret;
-
-	for (i = SLOW; i < SLOW + REWINDERS + honest; i++) {
-		ret = send_allowed(self, &senders[i], NEVER);
-		if (ret < 0)
-			return ret;
-		hear(self, senders, SLOW + REWINDERS + LONG_ONES, &heard, 0);
-	}
-	if (i == SLOW + REWINDERS)
-		hear(self, senders, i, &heard, 1);
-	return 0;
-}
-
 /* Each uses just so much of what it was granted that it counts. */
 TEST_F_TIMEOUT(peers, peers_that_do_little_leave_others_their_part, 60)
 {
@@ -194,8 +176,8 @@ TEST_F_TIMEOUT(peers, peers_that_do_little_leave_others_their_part, 60)
 			if (senders[i].next == 4)
 				ASSERT_EQ(0, rewind_once(self, &senders[i]));
 		/* The honest ones come later. */
-		n = now_ms() - begun < 500 ? 0 : LONG_ONES;
-		ASSERT_EQ(0, run_others(self, senders, n));
+		n = SLOW + REWINDERS + (now_ms() - begun < 500 ? 0 : LONG_ONES);
+		ASSERT_EQ(0, run_from(self, senders, SLOW, n, 0));
 		if (now_ms() - begun < 1500)
 			for (i = sent = 0; i < LONG_ONES; i++)
 				sent += honest[i].next - 1;
