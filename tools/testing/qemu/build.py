@@ -184,6 +184,9 @@ def programs(folder, strict=True):
             if strict:
                 raise
             print(f"# {error}", file=sys.stderr)
+        # What an older tree left must not run in place of what does not build.
+        for program in _executables(output):
+            program.unlink()
         with contextlib.suppress(BuildError):
             _run([*command, "-k"], f"building the rest of {folder}")
         return [(f.name, f, f.read_bytes()) for f in _executables(output)]

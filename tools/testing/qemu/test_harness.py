@@ -66,7 +66,7 @@ def run_guest(name, parts, repeat):
 def unit_tests():
     """(name, what went wrong) of every unit test."""
     suite = unittest.defaultTestLoader.loadTestsFromNames(
-        ["test_again", "test_guest", "test_ktap", "test_plan",
+        ["test_again", "test_build", "test_guest", "test_ktap", "test_plan",
          "test_products", "test_run", "test_splat"])
     names = [test.id() for group in suite for cls in group for test in cls]
     result = unittest.TestResult()
