@@ -88,6 +88,8 @@ UMAD_COUNTER(RMPP_TX_FAILED, rmpp_tx_failed, "messages",
 	     "failed, or stopped by their receiver after the delivery")
 UMAD_COUNTER(RMPP_SEND_REFUSED, rmpp_send_refused, "writes",
 	     "writes of messages that failed for rmpp_send_bytes, or for a peer's part of it")
+UMAD_COUNTER(RMPP_SEND_SHARED, rmpp_send_shared, "messages",
+	     "sent with the data of an equal one that the file was sending")
 UMAD_COUNTER(RMPP_RETRANSMITTED, rmpp_retransmitted, "segments",
 	     "segments sent more than once")
 UMAD_COUNTER(RMPP_RECEIVED, rmpp_received, "messages",

@@ -2,6 +2,7 @@
 #include "pagebuf.h"
 
 #include <linux/gfp.h>
+#include <linux/jhash.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -205,3 +206,44 @@ int umad_pagebuf_read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t
 	}
 	return 0;
 }
+
+/**
+ * umad_pagebuf_hash() - tells buffers apart that begin differently
+ * @buf: the buffer
+ *
+ * Context: any.
+ * Return: a hash of its first page; 0 without one.
+ */
+u32 umad_pagebuf_hash(struct umad_pagebuf *buf)
+{
+	struct page *page = find_page(buf, 0);
+
+	return page ? jhash2(page_address(page), PAGE_SIZE / sizeof(u32), 0) : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_hash);
+
+/**
+ * umad_pagebuf_is_equal() - have two buffers the same bytes?
+ * @buf: written up to @len
+ * @other: likewise; others may read it meanwhile
+ * @len: bytes; the rest of the last page was not written
+ *
+ * Context: process; sleeps.
+ * Return: true if so.
+ */
+bool umad_pagebuf_is_equal(struct umad_pagebuf *buf, struct umad_pagebuf *other, size_t len)
+{
+	unsigned long i, pages = DIV_ROUND_UP(len, PAGE_SIZE);
+	struct page *page, *other_page;
+
+	for (i = 0; i < pages; i++) {
+		page = xa_load(&buf->pages, i);
+		other_page = xa_load(&other->pages, i);
+		if (!page || !other_page ||
+		    memcmp(page_address(page), page_address(other_page), PAGE_SIZE))
+			return false;
+		cond_resched();
+	}
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_is_equal);

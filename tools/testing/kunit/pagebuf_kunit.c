@@ -89,10 +89,44 @@ static void pagebuf_empty_is_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->buf->bytes, (size_t)0);
 }
 
+static bool is_equal(struct kunit *test, struct umad_pagebuf *other)
+{
+	struct pagebuf_env *env = test->priv;
+
+	return umad_pagebuf_is_equal(env->buf, other, LEN - 10);
+}
+
+/* Any byte counts, and a page that only one of them has; the hash is of the first page. */
+static void pagebuf_equal(struct kunit *test)
+{
+	struct pagebuf_env *env = test->priv;
+	struct umad_pagebuf *other = umad_pagebuf_alloc(GFP_KERNEL);
+	u32 hash;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	umad_pagebuf_write(env->buf, 0, env->data, LEN - 10);
+	umad_pagebuf_write(other, 0, env->data, LEN - PAGE_SIZE);
+	KUNIT_EXPECT_FALSE(test, is_equal(test, other));
+	umad_pagebuf_write(other, LEN - PAGE_SIZE, env->data + LEN - PAGE_SIZE, PAGE_SIZE - 10);
+	KUNIT_EXPECT_TRUE(test, is_equal(test, other));
+	hash = umad_pagebuf_hash(other);
+	KUNIT_EXPECT_EQ(test, hash, umad_pagebuf_hash(env->buf));
+
+	env->data[LEN - 11] ^= 1;
+	umad_pagebuf_write(other, LEN - 11, env->data + LEN - 11, 1);
+	KUNIT_EXPECT_FALSE(test, is_equal(test, other));
+	KUNIT_EXPECT_EQ(test, hash, umad_pagebuf_hash(other));
+	env->data[0] ^= 1;
+	umad_pagebuf_write(other, 0, env->data, 1);
+	KUNIT_EXPECT_NE(test, hash, umad_pagebuf_hash(other));
+	umad_pagebuf_free(other);
+}
+
 static struct kunit_case pagebuf_cases[] = {
 	KUNIT_CASE(pagebuf_any_order),
 	KUNIT_CASE(pagebuf_holes_are_zero),
 	KUNIT_CASE(pagebuf_empty_is_zero),
+	KUNIT_CASE(pagebuf_equal),
 	{}
 };
 

@@ -305,6 +305,7 @@ static struct umad_port *make_port(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, port);
 	port->ib_dev = env->ib_dev;
 	port->port_num = RXE_PORT;
+	port->stats = env->port->stats;
 	/* The first reference is never dropped: the memory is the test's. */
 	kref_init(&port->kref);
 	umad_active_ref_init(&port->active_ref);

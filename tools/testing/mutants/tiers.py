@@ -74,6 +74,7 @@ PLANS = {
     "rmpp/segment.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "bounds", "hwsim", "race"],
     "rmpp/sched.c": ["kunit", "rmpp", "rmpp-peer", "bounds", "hwsim"],
     "rmpp/dest.c": ["rmpp", "hwsim"],
+    "rmpp/dedup.c": ["hwsim"],
     "rmpp/turn.c": ["rmpp", "rmpp-peer", "rmpp-peer-debug", "hwsim"],
     "rmpp/tx.c": ["kunit-rmpp", "rmpp-peer", "rmpp-peer-debug"],
     "rmpp/tx_wait.c": ["kunit", "hwsim"],

@@ -26,5 +26,7 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 					     u64 bytes, bool whole);
 void umad_rmpp_dest_uncharge(struct umad_file *file,
 			     struct umad_rmpp_dest *dest, u64 bytes);
+void umad_rmpp_dest_lessen(struct umad_file *file, struct umad_rmpp_dest *dest, u64 bytes);
+void umad_rmpp_dest_move(struct umad_rmpp_dest *from, struct umad_rmpp_dest *to, u64 bytes);
 
 #endif /* UMAD_RMPP_DEST_H */

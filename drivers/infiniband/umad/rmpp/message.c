@@ -15,6 +15,7 @@
 #include "file.h"
 #include "pagebuf.h"
 #include "request.h"
+#include "rmpp/dedup.h"
 #include "rmpp/dest.h"
 #include "user.h"
 
@@ -72,6 +73,7 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 		ret = umad_pagebuf_write_iter(tx->data, in_head - hdr_len, from, len - in_head);
 	if (ret)
 		goto err;
+	umad_rmpp_dedup_enter(tx);
 	return tx;
 err:
 	umad_xfer_tx_free(tx);
@@ -94,26 +96,40 @@ void umad_xfer_tx_count(struct umad_xfer_tx *tx, u32 segs)
 	tx->short_segs = segs;
 }
 
-static void data_free(struct umad_file *file, struct umad_rmpp_dest *dest, size_t charged,
-		      struct umad_pagebuf *data)
+/* Its data, and what is charged for it, if they have not been given back already. */
+static void data_free(struct umad_xfer_tx *tx)
 {
+	struct umad_rmpp_dedup *dedup = NULL;
+	struct umad_rmpp_dest *dest = NULL;
+	struct umad_pagebuf *data = NULL;
+
+	spin_lock(&tx->file->lock);
+	if (tx->dedup)
+		umad_rmpp_dedup_leave(tx);
+	swap(dedup, tx->dedup);
+	swap(data, tx->data);
+	swap(dest, tx->dest);
+	spin_unlock(&tx->file->lock);
 	if (dest)
-		umad_rmpp_dest_uncharge(file, dest, charged);
-	umad_pagebuf_free_soon(data);
+		umad_rmpp_dest_uncharge(tx->file, dest, tx->charged);
+	if (dedup)
+		umad_rmpp_dedup_put(dedup);
+	else
+		umad_pagebuf_free_soon(data);
 }
 
 /**
  * umad_xfer_tx_free() - give a message back
  * @tx: consumed; NULL is nothing
  *
- * Context: process; may sleep.
+ * Context: process; may sleep; takes &umad_file.lock.
  */
 void umad_xfer_tx_free(struct umad_xfer_tx *tx)
 {
 	if (!tx)
 		return;
 	umad_xfer_tx_count(tx, 0);
-	data_free(tx->file, tx->dest, tx->charged, tx->data);
+	data_free(tx);
 	kfree(tx);
 }
 
@@ -126,19 +142,16 @@ void umad_xfer_tx_free(struct umad_xfer_tx *tx)
  */
 void umad_xfer_tx_give_back(struct umad_xfer_tx *tx)
 {
-	struct umad_rmpp_dest *dest = NULL;
-	struct umad_pagebuf *data = NULL;
+	bool posted;
 
 	/* Set for good, and nothing is posted after it. */
 	if (READ_ONCE(tx->engine.state) != RMPP_TX_ACKED)
 		return;
 	spin_lock(&tx->file->lock);
-	if (!tx->engine.posted) {
-		swap(data, tx->data);
-		swap(dest, tx->dest);
-	}
+	posted = tx->engine.posted;
 	spin_unlock(&tx->file->lock);
-	data_free(tx->file, dest, tx->charged, data);
+	if (!posted)
+		data_free(tx);
 }
 
 /**

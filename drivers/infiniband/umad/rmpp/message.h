@@ -9,6 +9,7 @@
 #include "timer.h"
 
 struct iov_iter;
+struct umad_rmpp_dedup;
 struct umad_rmpp_dest;
 struct umad_pagebuf;
 struct umad_request;
@@ -22,8 +23,10 @@ struct umad_request;
  * @head: what stands before the data of each segment, constant once posted
  * @file: that is charged for it, constant
  * @dest: where to, likewise; constant, NULL before it is charged
- * @charged: bytes, constant
- * @data: its data, constant
+ * @dedup: its data is that of others, too, or may be; constant once posted, then NULL
+ * @dedup_node: in &umad_rmpp_dedup.users; protected by &umad_file.lock
+ * @charged: bytes; protected by &umad_file.lock once @dedup is set
+ * @data: its data, constant once posted, and NULL when it has arrived
  * @data_len: bytes of @data
  * @mad_size: bytes of one MAD, constant once posted
  * @posting: a thread hands segments to ib_core; protected by &umad_file.lock
@@ -51,6 +54,8 @@ struct umad_xfer_tx {
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct umad_file *file;
 	struct umad_rmpp_dest *dest;
+	struct umad_rmpp_dedup *dedup;
+	struct list_head dedup_node;
 	size_t charged;
 	struct umad_pagebuf *data;
 	size_t data_len;

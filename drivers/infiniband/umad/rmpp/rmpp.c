@@ -46,6 +46,7 @@ struct umad_rmpp *umad_rmpp_alloc(struct umad_file *file)
 	rmpp->by_transfers = RB_ROOT_CACHED;
 	rmpp->by_bytes = RB_ROOT_CACHED;
 	rmpp->dests = RB_ROOT;
+	INIT_LIST_HEAD(&rmpp->dedups);
 	INIT_LIST_HEAD(&rmpp->lone);
 	INIT_LIST_HEAD(&rmpp->begun);
 	timerqueue_init_head(&rmpp->slow);
@@ -69,6 +70,7 @@ void umad_rmpp_free(struct umad_rmpp *rmpp)
 		     !RB_EMPTY_ROOT(&rmpp->receivers) ||
 		     rmpp->lingering_count || rmpp->memos.count || rmpp->resolving ||
 		     atomic_read(&rmpp->rejects) ||
-		     rmpp->sending_bytes || !RB_EMPTY_ROOT(&rmpp->dests));
+		     rmpp->sending_bytes || !RB_EMPTY_ROOT(&rmpp->dests) ||
+		     !list_empty(&rmpp->dedups));
 	kfree(rmpp);
 }

@@ -66,6 +66,7 @@ struct umad_rmpp_memos {
  * @share: of the windows, among the files of the process
  * @lingering_count: how many are in @lingering
  * @dests: struct umad_rmpp_dest, where messages are being sent to
+ * @dedups: struct umad_rmpp_dedup, the data of such messages, that which was last used first
  * @sending_bytes: memory of messages that are being sent
  * @send_queue: those that have segments to send, by class
  */
@@ -92,6 +93,7 @@ struct umad_rmpp {
 	struct umad_share share;
 	unsigned int lingering_count;
 	struct rb_root dests;
+	struct list_head dedups;
 	u64 sending_bytes;
 	struct umad_sched_queue send_queue[UMAD_SCHED_CLASSES];
 };
