@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# "make bench-rmpp": the two plans of this folder in a guest each, then the table
-# of what they have measured. Fails if a figure misses its target. Both guests
-# have a clock of their own instructions, so they do not disturb one another.
+# "make bench-rmpp": the three plans of this folder in a guest each, then the table
+# of what they have measured. Fails if a figure misses its target. The guests
+# have clocks of their own instructions, so they do not disturb one another.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -19,6 +19,8 @@ python3 tools/testing/qemu/run.py --show bench-rmpp-interop \
 		echo bad >"$log.bad"
 } | tee "$log"
 wait
+python3 tools/testing/qemu/run.py --show bench-rmpp-noerms >>"$log.peer" ||
+	echo bad >"$log.bad"
 tee -a "$log" <"$log.peer"
 echo
 python3 "$here/table.py" <"$log"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# "guest.sh MODULE [peer]", in a guest with the setup step rxe-pair: loads
+# "guest.sh MODULE [peer | noerms]", in a guest with the setup step rxe-pair: loads
 # ib_umad (ours, intree) and runs bench_rmpp over one wire after another; with
 # "peer" bench_peer, whose other end is ib_core's own RMPP, whatever the module.
+# With "noerms", on a processor without these instructions, only a clean wire.
 # Fails if what is sent does not cross the wire, not if a message does not arrive:
 # that is for table.py to say.
 
@@ -67,7 +68,7 @@ run()
 	wire "$1"
 	crossed=$(crossed)
 	missing=$(missing)
-	/opt/umad/bench_rmpp "$module/$1" "$2" "$3" "$4" "$5"
+	/opt/umad/bench_rmpp "$module/$label$1" "$2" "$3" "$4" "$5"
 	sleep 1
 	echo "# $module/$1 $2 $3: $(($(crossed) - crossed)) packets left veth0;" \
 		"$(($(missing) - missing)) lost, $(dropped) of them by netem"
@@ -90,6 +91,25 @@ if [ "${1:-}" = peer ]; then
 	exit
 fi
 
+# A segment's floor: the same MADs posted from the kernel.
+floor()
+{
+	[ "$module" = ours ] || return 0
+	insmod /lib/umad/ib_umad_floor.ko device=rxe0 peer=rxe1
+	xt_floor | sed -n "s|.*write_flood outstanding=64 median=\([0-9.]*\).*|bench floor/${label}clean raw size=0 median=\1|p"
+	rmmod ib_umad_floor
+}
+
+label=
+if [ "${1:-}" = noerms ]; then
+	label=noerms_
+	run clean xfer 1M 3 60
+	run clean xfer 32M 1 60
+	floor
+	run clean many 64K 64 60
+	exit
+fi
+
 # More of those that depend on chance, if they come to an end.
 case $module in
 intree) some=3 few=1 ;;
@@ -106,11 +126,7 @@ run loss_1% xfer 8M $few 60
 run loss_5% xfer 8M $few 60
 # More than 40 s, with progress all the time.
 [ "$module" = intree ] || run delay_200ms xfer 32M 1 300
-if [ "$module" = ours ]; then
-	insmod /lib/umad/ib_umad_floor.ko device=rxe0 peer=rxe1
-	xt_floor | sed -n 's/.*write_flood outstanding=64 median=\([0-9.]*\).*/bench floor\/clean raw size=0 median=\1/p'
-	rmmod ib_umad_floor
-fi
+floor
 for _ in 1 2 3; do
 	run clean many 64K 64 60
 done

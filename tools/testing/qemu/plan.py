@@ -35,7 +35,7 @@ NUMBERS = {"smp", "timeout"}
 FLAGS = {"waits", "stop", "figures", "panic_on_warn"}
 LISTS = {"setup", "allow", "programs", "modules", "commands"}
 VALUES = {"module": ("ours", "intree", "none"),
-          "remote": ("ours", "intree", "none"), "accel": ("auto", "tcg", "icount"),
+          "remote": ("ours", "intree", "none"), "accel": ("auto", "tcg", "icount", "icount-noerms"),
           "root": ("bookworm", "trixie")}
 
 

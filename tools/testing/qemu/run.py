@@ -367,7 +367,7 @@ def options():
     one.add_argument("--smp", type=int, default=2)
     one.add_argument("--mem", default="512M")
     one.add_argument("--accel", default="auto",
-                     choices=("auto", "tcg", "icount"))
+                     choices=("auto", "tcg", "icount", "icount-noerms"))
     one.add_argument("--timeout", type=int, default=300, help="seconds")
     one.add_argument("--file", action="append", default=[],
                      metavar="HOST[:GUEST]", help="put a file in the guest")
