@@ -182,6 +182,9 @@ void umad_request_retry(struct umad_request *req, ktime_t now)
 	struct umad_retry_queue *queue = &req->file->retry_queue;
 
 	lockdep_assert_held(&req->file->lock);
+	/* The queue has no reference: who ends a request has taken it out. */
+	if (WARN_ON_ONCE(req->txn.state == UMAD_TXN_DONE))
+		return;
 	if (!umad_retry_is_queued(&req->retry)) {
 		req->retry_since = now;
 		umad_retry_queue_add(queue, &req->retry);

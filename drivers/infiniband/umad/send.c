@@ -48,9 +48,10 @@ static bool attempt_follows(const struct umad_request *req)
 	       req->postponed;
 }
 
+/* It may have ended since a copy of it was wanted: then nothing takes it out of the queue. */
 static void rearm_turn(struct umad_request *req)
 {
-	if (req->rearm && !attempt_follows(req))
+	if (req->rearm && req->txn.state == UMAD_TXN_WAIT && !attempt_follows(req))
 		umad_request_retry(req, ktime_get());
 }
 
