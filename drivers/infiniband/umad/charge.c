@@ -304,6 +304,23 @@ static u64 cgroup_usage(const struct umad_reserve *reserve)
 {
 	return (u64)page_counter_read(&reserve->memcg->memory) << PAGE_SHIFT;
 }
+
+/* Of that page cache, and what counts as such; not that of cgroups below. */
+static u64 cgroup_cache(const struct umad_reserve *reserve)
+{
+	struct lruvec *lruvec;
+	unsigned int zone;
+	u64 pages = 0;
+	int node;
+
+	for_each_node_state(node, N_MEMORY) {
+		lruvec = &reserve->memcg->nodeinfo[node]->lruvec;
+		for (zone = 0; zone < MAX_NR_ZONES; zone++)
+			pages += mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
+				 mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone);
+	}
+	return pages << PAGE_SHIFT;
+}
 #else
 static u64 cgroup_max(const struct umad_reserve *reserve)
 {
@@ -311,6 +328,11 @@ static u64 cgroup_max(const struct umad_reserve *reserve)
 }
 
 static u64 cgroup_usage(const struct umad_reserve *reserve)
+{
+	return 0;
+}
+
+static u64 cgroup_cache(const struct umad_reserve *reserve)
 {
 	return 0;
 }
@@ -357,22 +379,42 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 	return share;
 }
 
+/* What waits in a cgroup to be read. Who counts it may be late, and another has given it back. */
+static u64 unread_of(const struct umad_reserve *reserve)
+{
+	return max_t(s64, atomic64_read(&reserve->unread), 0);
+}
+
+/*
+ * A full cgroup has a quarter of its limit for answers, and another for who reads them, if half
+ * of it is page cache, or answers: else they would have a process killed, as who was
+ * asked decides how long they are. Of cgroups below, only that of the file is seen, and those
+ * between.
+ */
+static u64 full_for_answers(const struct umad_reserve *of_file,
+			    const struct umad_reserve *reserve, u64 max)
+{
+	u64 usage = cgroup_usage(reserve), spare;
+
+	spare = atomic64_read(&reserve->answers) + unread_of(reserve);
+	for (; of_file != reserve; of_file = of_file->parent)
+		spare += cgroup_cache(of_file);
+	spare += cgroup_cache(reserve);
+	return usage - min(usage, spare) > max / 2 ? max / 8 : max / 4;
+}
+
 /*
  * What may have come together before more of it is refused, and has. What has begun may have
  * twice as much as what begins; and all that has begun, or is whole and not read, comes to
- * half of the limit, or to three quarters with answers. An answer has been asked for, and who
- * reads it has room for it once more: so a cgroup that is full, but not of page cache, has
- * been asking for more than it can take.
+ * half of the limit, or to three quarters with answers.
  */
-static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what, u64 max,
-			 bool is_full)
+static bool has_too_much(const struct umad_reserve *of_file, const struct umad_reserve *reserve,
+			 enum umad_kept what, u64 max, bool is_full)
 {
+	u64 for_answers, quarter = is_full ? max / 16 : max / 4;
 	u64 unasked = atomic64_read(&reserve->unasked);
 	u64 answers = atomic64_read(&reserve->answers);
-	/* Who counts it may be late, and another has given it back. */
-	u64 unread = max_t(s64, atomic64_read(&reserve->unread), 0);
-	u64 quarter = is_full ? max / 16 : max / 4;
-	u64 for_answers = is_full ? max / 4 : max / 2;
+	u64 unread = unread_of(reserve);
 
 	switch (what) {
 	case UMAD_UNASKED_BEGINS:
@@ -382,6 +424,7 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
 	case UMAD_UNASKED_GOES_ON:
 		return unasked + answers + unread > 2 * quarter;
 	default:
+		for_answers = is_full ? full_for_answers(of_file, reserve, max) : max / 2;
 		return answers + unread > for_answers ||
 		       unasked + answers + unread > for_answers + for_answers / 2;
 	}
@@ -405,6 +448,7 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
 bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what)
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
+	const struct umad_reserve *of_file = reserve;
 	u64 max, share, parts = 1;
 	bool is_full;
 
@@ -413,7 +457,7 @@ bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_
 		max = cgroup_max(reserve);
 		is_full = max != U64_MAX && cgroup_usage(reserve) > max - max / 8;
 		share = div_u64(is_full ? max / 16 : max / 8, parts);
-		if (own >> twice > share && has_too_much(reserve, what, max, is_full))
+		if (own >> twice > share && has_too_much(of_file, reserve, what, max, is_full))
 			return false;
 	}
 	return true;

@@ -10,6 +10,7 @@
 #define MESSAGE	2150		/* segments, 0.46 MB */
 #define ANSWER	9500		/* 2.05 MB */
 #define LARGE	12000		/* 2.6 MB */
+#define ENDLESS	30000		/* 6.5 MB */
 #define FIRST	200		/* of the peers that send what nobody has asked for */
 #define PEERS	14
 #define OTHER	33		/* device */
@@ -91,13 +92,31 @@ TEST_F_TIMEOUT(peers, answer_beside_unasked_messages, 200)
 	answers(_metadata, self, 1, 8);
 }
 
+/* An answer, until it is stopped. What there is no memory for at the moment is sent again. */
+static void send_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			uint32_t segs, struct sender *sender, struct heard *heard)
+{
+	uint64_t begun = now_ms();
+
+	ASSERT_LE(0, see(self, SOON));
+	*sender = new_sender(0, METHOD_TABLE | METHOD_RESP, be64toh(frame_mad(&self->seen)->tid),
+			     segs);
+	while (sender->acked < segs && !heard->stops && now_ms() - begun < 60000) {
+		sender->next = sender->acked + 1;
+		ASSERT_EQ(0, send_up_to(self, sender, 1, segs, heard));
+		hear(self, sender, 1, heard, 20);
+	}
+	TH_LOG("%u segments in %u ms, %u STOPs, memory.current %ld", sender->acked,
+	       (unsigned int)(now_ms() - begun), heard->stops,
+	       cgroup_get(CGROUP, "memory.current"));
+}
+
 /* Most of the cgroup can be reclaimed, and is when there is need. */
 TEST_F_TIMEOUT(peers, answer_beside_what_can_be_reclaimed, 100)
 {
 	const struct victim victim = {
 		.limit = LIMIT, .files = 1, .asks = 1, .lazy = LIMIT / 10 * 9,
 	};
-	uint64_t begun = now_ms();
 	struct heard heard = {};
 	struct sender sender;
 	pid_t pid;
@@ -106,21 +125,47 @@ TEST_F_TIMEOUT(peers, answer_beside_what_can_be_reclaimed, 100)
 	if (pid == -EOPNOTSUPP)
 		SKIP(return, "no memory cgroups");
 	ASSERT_LT(0, pid);
-	ASSERT_LE(0, see(self, SOON));
-	sender = new_sender(0, METHOD_TABLE | METHOD_RESP, be64toh(frame_mad(&self->seen)->tid),
-			    LARGE);
-	/* What there is no memory for at the moment is sent again. */
-	while (sender.acked < LARGE && !heard.stops && now_ms() - begun < 60000) {
-		sender.next = sender.acked + 1;
-		ASSERT_EQ(0, send_up_to(self, &sender, 1, LARGE, &heard));
-		hear(self, &sender, 1, &heard, 20);
-	}
-	TH_LOG("%u segments in %u ms, memory.current %ld", sender.acked,
-	       (unsigned int)(now_ms() - begun), cgroup_get(CGROUP, "memory.current"));
+	send_answer(_metadata, self, LARGE, &sender, &heard);
 	EXPECT_EQ(0, heard.stops);
 	EXPECT_EQ(LARGE, sender.acked);
 	EXPECT_TRUE(lives(pid));
 	end_victim(pid);
+}
+
+/* Who was asked answers with more than there is: the process that uses so many percent lives. */
+static void answer_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			  unsigned int percent)
+{
+	const struct victim victim = {
+		.limit = LIMIT, .files = 1, .asks = 1, .own = LIMIT / 100 * percent,
+	};
+	struct heard heard = {};
+	struct sender sender;
+	pid_t pid;
+
+	pid = start_victim(self, &victim);
+	if (pid == -EOPNOTSUPP)
+		SKIP(return, "no memory cgroups");
+	ASSERT_LT(0, pid);
+	send_answer(_metadata, self, ENDLESS, &sender, &heard);
+	EXPECT_LT(0, heard.stops);
+	EXPECT_TRUE(lives(pid));
+	end_victim(pid);
+}
+
+TEST_F_TIMEOUT(peers, endless_answer_beside_60_percent, 100)
+{
+	answer_beside(_metadata, self, 60);
+}
+
+TEST_F_TIMEOUT(peers, endless_answer_beside_78_percent, 100)
+{
+	answer_beside(_metadata, self, 78);
+}
+
+TEST_F_TIMEOUT(peers, endless_answer_beside_86_percent, 100)
+{
+	answer_beside(_metadata, self, 86);
 }
 
 /* Plain MADs, by a wire to a port with that LID. */
