@@ -92,6 +92,16 @@ static void *send_short(void *arg)
 	return NULL;
 }
 
+/*
+ * Under emulation, ib_core of a debug kernel of 7.2 sends some hundred MADs in a second, and
+ * close() waits for those that are before its own: up to 25 s, also when the test has been
+ * stopped. Without debugging: 386 closes in 8 s, 35 ms at most.
+ */
+static bool is_slow(void)
+{
+	return kernel_from(7, 0) && !access("/sys/kernel/debug/kmemleak", F_OK);
+}
+
 /* A server that is stopped and started while its clients go on. */
 TEST_F_TIMEOUT(rx, server_restarts_under_short_messages, 60)
 {
@@ -106,6 +116,8 @@ TEST_F_TIMEOUT(rx, server_restarts_under_short_messages, 60)
 
 	if (variant->response)
 		SKIP(return, "the same for both");
+	if (is_slow())
+		SKIP(return, "too slow for three that write on and on");
 	for (i = 0; i < SENDERS; i++) {
 		senders[i] = (struct sender){ .port = &self->port, .number = i + 1 };
 		side_start(&calls[i], send_short, &senders[i]);
