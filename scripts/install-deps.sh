@@ -12,7 +12,7 @@ set -eu
 here=$(dirname "$(readlink -f "$0")")
 build='gcc libc6-dev make'
 dkms="$build dkms rsync"
-deb='debhelper dh-dkms dpkg-dev lintian rsync xz-utils'
+deb='build-essential debhelper dh-dkms dpkg-dev lintian rsync xz-utils'
 rpm='rpm rpmlint rsync xz-utils'
 packages="$deb e2fsprogs mmdebstrap ovmf qemu-system-x86 sbsigntool"
 # The kernel of a guest is this Debian's, or comes with its headers. Both are of gcc 12.
