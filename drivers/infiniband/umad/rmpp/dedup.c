@@ -3,20 +3,20 @@
 #include "rmpp/dedup.h"
 
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "file.h"
 #include "pagebuf.h"
 #include "port.h"
-#include "rmpp/dest.h"
 #include "rmpp/message.h"
 
 /* What is shorter is not worth a look at others. */
 #define DEDUP_MIN	(4 * PAGE_SIZE)
 /* So many are looked at, those that were last used; one of them is compared. */
 #define DEDUP_LOOK	16
-/* What a message is charged whose data is another's. */
+/* What a message counts for in &umad_rmpp.sending_bytes whose data is another's. */
 #define DEDUP_CHARGE	PAGE_SIZE
 
 /**
@@ -61,8 +61,8 @@ static void join(struct umad_xfer_tx *tx, struct umad_rmpp_dedup *dedup)
 	spin_lock(&file->lock);
 	/* Its last user may have left meanwhile: then this one is charged for it. */
 	if (!list_empty(&dedup->users)) {
-		umad_rmpp_dest_lessen(file, tx->dest, tx->charged - DEDUP_CHARGE);
-		tx->charged = DEDUP_CHARGE;
+		tx->shared = tx->charged - DEDUP_CHARGE;
+		file->rmpp->sending_bytes -= tx->shared;
 	}
 	list_add_tail(&tx->dedup_node, &dedup->users);
 	list_move(&dedup->node, &file->rmpp->dedups);
@@ -74,7 +74,8 @@ static void join(struct umad_xfer_tx *tx, struct umad_rmpp_dedup *dedup)
 /* Nothing is equal to it yet. Without memory nothing will be. */
 static void share_own(struct umad_xfer_tx *tx, u32 hash)
 {
-	struct umad_rmpp_dedup *dedup = kmalloc(sizeof(*dedup), GFP_KERNEL_ACCOUNT);
+	struct umad_rmpp_dedup *dedup = kmalloc(sizeof(*dedup), GFP_KERNEL_ACCOUNT |
+						__GFP_NORETRY | __GFP_NOWARN);
 
 	if (!dedup)
 		return;
@@ -122,25 +123,19 @@ void umad_rmpp_dedup_enter(struct umad_xfer_tx *tx)
  * umad_rmpp_dedup_leave() - a message does not use its data any more
  * @tx: the message; its reference is left to the caller
  *
- * If it was charged for the data of others, the next of them is from now on, even if that
- * is more than its destination may have: it takes no memory that was not taken before.
+ * If it was the one that is charged for the data, the next one is from now on.
  * Context: process, &umad_file.lock held; does not sleep.
  */
 void umad_rmpp_dedup_leave(struct umad_xfer_tx *tx)
 {
 	struct umad_rmpp_dedup *dedup = tx->dedup;
 	struct umad_xfer_tx *next;
-	size_t more;
 
 	lockdep_assert_held(&tx->file->lock);
 	list_del(&tx->dedup_node);
 	next = list_first_entry_or_null(&dedup->users, struct umad_xfer_tx, dedup_node);
-	if (!next) {
+	if (!next)
 		list_del_init(&dedup->node);
-	} else if (next->charged < tx->charged) {
-		more = tx->charged - next->charged;
-		umad_rmpp_dest_move(tx->dest, next->dest, more);
-		tx->charged -= more;
-		next->charged += more;
-	}
+	else if (!tx->shared)
+		swap(tx->shared, next->shared);
 }

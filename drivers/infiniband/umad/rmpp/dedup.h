@@ -16,7 +16,7 @@ struct umad_xfer_tx;
 /**
  * struct umad_rmpp_dedup - data that messages share
  * @node: in &umad_rmpp.dedups while there are @users; protected by &umad_file.lock
- * @users: struct umad_xfer_tx, of which the first is charged for all of it; protected by
+ * @users: struct umad_xfer_tx, of which one is charged for all of it; protected by
  *	&umad_file.lock
  * @data: constant
  * @len: bytes of it, constant

@@ -3,7 +3,6 @@
 #include "rmpp/dest.h"
 
 #include <linux/err.h>
-#include <linux/lockdep.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include "file.h"
@@ -95,16 +94,18 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
  * @file: that has sent it
  * @dest: what umad_rmpp_dest_charge() returned
  * @bytes: as charged
+ * @shared: of these, bytes that others have, too, or that have been taken off
+ *	&umad_rmpp.sending_bytes before
  *
  * Context: process; takes &umad_file.lock; does not sleep.
  */
 void umad_rmpp_dest_uncharge(struct umad_file *file,
-			     struct umad_rmpp_dest *dest, u64 bytes)
+			     struct umad_rmpp_dest *dest, u64 bytes, u64 shared)
 {
 	bool last;
 
 	spin_lock(&file->lock);
-	file->rmpp->sending_bytes -= bytes;
+	file->rmpp->sending_bytes -= bytes - shared;
 	dest->bytes -= bytes;
 	last = !dest->bytes;
 	if (last)
@@ -112,33 +113,4 @@ void umad_rmpp_dest_uncharge(struct umad_file *file,
 	spin_unlock(&file->lock);
 	if (last)
 		kfree(dest);
-}
-
-/**
- * umad_rmpp_dest_lessen() - a message needs less memory than it was charged for
- * @file: that sends it
- * @dest: what umad_rmpp_dest_charge() returned
- * @bytes: less than were charged
- *
- * Context: process, &umad_file.lock held; does not sleep.
- */
-void umad_rmpp_dest_lessen(struct umad_file *file, struct umad_rmpp_dest *dest, u64 bytes)
-{
-	lockdep_assert_held(&file->lock);
-	file->rmpp->sending_bytes -= bytes;
-	dest->bytes -= bytes;
-}
-
-/**
- * umad_rmpp_dest_move() - memory is charged for another message
- * @from: where the one before is sent to, of the same file
- * @to: where the other is sent to; may be the same
- * @bytes: less than were charged to @from
- *
- * Context: process, &umad_file.lock held; does not sleep.
- */
-void umad_rmpp_dest_move(struct umad_rmpp_dest *from, struct umad_rmpp_dest *to, u64 bytes)
-{
-	from->bytes -= bytes;
-	to->bytes += bytes;
 }

@@ -25,8 +25,6 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 					     const struct umad_addr *to,
 					     u64 bytes, bool whole);
 void umad_rmpp_dest_uncharge(struct umad_file *file,
-			     struct umad_rmpp_dest *dest, u64 bytes);
-void umad_rmpp_dest_lessen(struct umad_file *file, struct umad_rmpp_dest *dest, u64 bytes);
-void umad_rmpp_dest_move(struct umad_rmpp_dest *from, struct umad_rmpp_dest *to, u64 bytes);
+			     struct umad_rmpp_dest *dest, u64 bytes, u64 shared);
 
 #endif /* UMAD_RMPP_DEST_H */

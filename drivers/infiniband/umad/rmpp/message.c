@@ -111,7 +111,7 @@ static void data_free(struct umad_xfer_tx *tx)
 	swap(dest, tx->dest);
 	spin_unlock(&tx->file->lock);
 	if (dest)
-		umad_rmpp_dest_uncharge(tx->file, dest, tx->charged);
+		umad_rmpp_dest_uncharge(tx->file, dest, tx->charged, tx->shared);
 	if (dedup)
 		umad_rmpp_dedup_put(dedup);
 	else

@@ -25,7 +25,9 @@ struct umad_request;
  * @dest: where to, likewise; constant, NULL before it is charged
  * @dedup: its data is that of others, too, or may be; constant once posted, then NULL
  * @dedup_node: in &umad_rmpp_dedup.users; protected by &umad_file.lock
- * @charged: bytes; protected by &umad_file.lock once @dedup is set
+ * @charged: bytes, constant
+ * @shared: of these, what another message of @dedup is charged for; protected by
+ *	&umad_file.lock
  * @data: its data, constant once posted, and NULL when it has arrived
  * @data_len: bytes of @data
  * @mad_size: bytes of one MAD, constant once posted
@@ -57,6 +59,7 @@ struct umad_xfer_tx {
 	struct umad_rmpp_dedup *dedup;
 	struct list_head dedup_node;
 	size_t charged;
+	size_t shared;
 	struct umad_pagebuf *data;
 	size_t data_len;
 	u32 mad_size;

@@ -145,6 +145,36 @@ TEST_F(peers, others_go_on_when_one_ends)
 	EXPECT_EQ(2, messages_shared(self));
 }
 
+/*
+ * A peer is sent what others are sent, and these end. It has no more than if the data were its
+ * own: then there would be half for it.
+ */
+TEST_F(peers, no_peer_has_more_by_equal_data)
+{
+	const int n = 32;
+	long bytes = rmpp_param_set("rmpp_send_bytes", n * (BYTES / 4));
+	int i, sent = 0, had = 0, others = 0;
+
+	ASSERT_LT(0, bytes);
+	for (i = 1; i < n; i++) {
+		others += answer(self, i, BYTES / 4 - SEG, i) > 0;
+		rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
+			      METHOD_TABLE | METHOD_RESP, 1000 + i, BYTES / 4 - SEG, i);
+		rmpp_user_hdr(&self->msg)->lid = htobe16(PEER);
+		rmpp_user_hdr(&self->msg)->grh_present = 0;
+		rmpp_user_hdr(&self->msg)->retries = 5;
+		had += rmpp_msg_write(self->fd, &self->msg) > 0;
+	}
+	for (i = 1; i <= others; i++)
+		EXPECT_EQ(0, refuse(self, i));
+	for (i = n; i < 2 * n && answer(self, i, BYTES / 4 - SEG, n + i) > 0; i++)
+		sent++;
+	TH_LOG("%d of others, then %d of the peer, then %d of others", others, had, sent);
+	EXPECT_GE(n / 2, had);
+	EXPECT_LE(n / 2 - 2, sent);
+	rmpp_param_set("rmpp_send_bytes", bytes);
+}
+
 struct writer {
 	pthread_t thread;
 	struct test_port port;
