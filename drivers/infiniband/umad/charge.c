@@ -379,19 +379,18 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 	return share;
 }
 
-/* What waits in a cgroup to be read. Who counts it may be late, and another has given it back. */
+/* Bytes that wait to be read. Who counts it may be late, and another has given it back. */
 static u64 unread_of(const struct umad_reserve *reserve)
 {
 	return max_t(s64, atomic64_read(&reserve->unread), 0);
 }
 
 /*
- * A full cgroup has a quarter of its limit for answers, and another for who reads them, if half
- * of it is page cache, or answers: else they would have a process killed, as who was
- * asked decides how long they are. Of cgroups below, only that of the file is seen, and those
- * between.
+ * Somewhat less than half of what is left to a cgroup, with what can be reclaimed: who reads an
+ * answer needs as much again, and who is asked decides how long it is. Of the page cache of
+ * cgroups below, only that of the file's is seen, and of those between.
  */
-static u64 full_for_answers(const struct umad_reserve *of_file,
+static u64 room_for_answers(const struct umad_reserve *of_file,
 			    const struct umad_reserve *reserve, u64 max)
 {
 	u64 usage = cgroup_usage(reserve), spare;
@@ -400,18 +399,18 @@ static u64 full_for_answers(const struct umad_reserve *of_file,
 	for (; of_file != reserve; of_file = of_file->parent)
 		spare += cgroup_cache(of_file);
 	spare += cgroup_cache(reserve);
-	return usage - min(usage, spare) > max / 2 ? max / 8 : max / 4;
+	usage -= min(usage, spare);
+	return (max - min(max, usage)) / 16 * 7;
 }
 
 /*
  * What may have come together before more of it is refused, and has. What has begun may have
  * twice as much as what begins; and all that has begun, or is whole and not read, comes to
- * half of the limit, or to three quarters with answers.
+ * half of the limit, with answers to half as much again as these may have.
  */
-static bool has_too_much(const struct umad_reserve *of_file, const struct umad_reserve *reserve,
-			 enum umad_kept what, u64 max, bool is_full)
+static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what, u64 quarter,
+			 u64 for_answers)
 {
-	u64 for_answers, quarter = is_full ? max / 16 : max / 4;
 	u64 unasked = atomic64_read(&reserve->unasked);
 	u64 answers = atomic64_read(&reserve->answers);
 	u64 unread = unread_of(reserve);
@@ -424,7 +423,6 @@ static bool has_too_much(const struct umad_reserve *of_file, const struct umad_r
 	case UMAD_UNASKED_GOES_ON:
 		return unasked + answers + unread > 2 * quarter;
 	default:
-		for_answers = is_full ? full_for_answers(of_file, reserve, max) : max / 2;
 		return answers + unread > for_answers ||
 		       unasked + answers + unread > for_answers + for_answers / 2;
 	}
@@ -441,7 +439,7 @@ static bool has_too_much(const struct umad_reserve *of_file, const struct umad_r
  * what begins, and what is not read, have a quarter of its limit each; a sixteenth if less than
  * an eighth of it is left, which may be page cache. A file has its share of an eighth, then of a
  * sixteenth, whatever others have: as many files as are in its cgroup, times the cgroups
- * beside that, and so on, have as much.
+ * beside that, and so on, have as much. But no file has more of answers than there is room for.
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
@@ -449,15 +447,22 @@ bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
 	const struct umad_reserve *of_file = reserve;
-	u64 max, share, parts = 1;
+	u64 max, share, parts = 1, for_answers = U64_MAX;
 	bool is_full;
 
 	for (; reserve; reserve = reserve->parent) {
 		parts = more_parts(parts, reserve);
 		max = cgroup_max(reserve);
-		is_full = max != U64_MAX && cgroup_usage(reserve) > max - max / 8;
+		if (max == U64_MAX)
+			continue;
+		is_full = cgroup_usage(reserve) > max - max / 8;
+		if (what == UMAD_ANSWER)
+			for_answers = room_for_answers(of_file, reserve, max);
+		if (what == UMAD_ANSWER && own > for_answers)
+			return false;
 		share = div_u64(is_full ? max / 16 : max / 8, parts);
-		if (own >> twice > share && has_too_much(of_file, reserve, what, max, is_full))
+		if (own >> twice > share &&
+		    has_too_much(reserve, what, is_full ? max / 16 : max / 4, for_answers))
 			return false;
 	}
 	return true;

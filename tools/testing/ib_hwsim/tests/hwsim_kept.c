@@ -168,6 +168,75 @@ TEST_F_TIMEOUT(peers, endless_answer_beside_86_percent, 100)
 	answer_beside(_metadata, self, 86);
 }
 
+/* In the cgroup, with so much that it needs: asks, and reads what comes into new memory. */
+static void ask_and_read(size_t own, size_t len)
+{
+	struct test_port peer = { .lid = PEER };
+	static struct umad_msg msg;
+	char *mem, *buf;
+	int fd;
+
+	if (cgroup_enter(CGROUP))
+		_exit(2);
+	mem = mmap(NULL, own + len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	buf = mem + own;
+	memset(mem, 1, own);
+	fd = open_server(METHOD_TABLE);
+	msg_init_usual(&msg, &peer, 0, CLASS_RMPP, METHOD_TABLE, 7);
+	msg.hdr.timeout_ms = 600000;
+	if (fd < 0 || msg_write(fd, &msg) != MSG_LEN)
+		_exit(3);
+	while (read(fd, buf, len) < 0 && errno == EAGAIN)
+		sleep_ms(10);
+	_exit(0);
+}
+
+/* It reads it, or who answers is stopped; but it is not killed. */
+static void read_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			unsigned int percent, size_t len, bool fits)
+{
+	struct heard heard = {};
+	struct sender sender;
+	int status = 0, i;
+	pid_t pid;
+
+	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, "memory.max", LIMIT))
+		SKIP(return, "no memory cgroups");
+	close(self->fd);
+	self->fd = -1;
+	pid = fork();
+	if (!pid)
+		ask_and_read(LIMIT / 100 * percent, len + (64 << 10));
+	send_answer(_metadata, self, len / SEG, &sender, &heard);
+	for (i = 0; i < 20 && !waitpid(pid, &status, WNOHANG); i++)
+		sleep_ms(50);
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(fits, !heard.stops);
+	EXPECT_EQ(fits, i < 20);
+	end_victim(pid);
+}
+
+TEST_F_TIMEOUT(peers, who_reads_an_answer_lives_beside_50_percent, 100)
+{
+	read_beside(_metadata, self, 50, 5 << 20, false);
+}
+
+TEST_F_TIMEOUT(peers, who_reads_an_answer_lives_beside_69_percent, 100)
+{
+	read_beside(_metadata, self, 69, 5 << 19, false);
+}
+
+TEST_F_TIMEOUT(peers, who_reads_an_answer_lives_beside_78_percent, 100)
+{
+	read_beside(_metadata, self, 78, 1950 << 10, false);
+}
+
+/* A third of the limit is for it, with as much for who reads it. */
+TEST_F_TIMEOUT(peers, answer_that_there_is_room_for_is_read, 100)
+{
+	read_beside(_metadata, self, 10, LIMIT / 3, true);
+}
+
 /* Plain MADs, by a wire to a port with that LID. */
 static int flood(FIXTURE_DATA(peers) *self, int wire, uint16_t lid)
 {
