@@ -167,9 +167,10 @@ static int hold_messages_sent(struct load *load)
 	id = ret < 0 ? ret : rmpp_register(load->fds[0], &agent);
 	if (id < 0)
 		return id;
+	/* Each is another: equal ones take memory once. */
 	for (held->n = 0; held->n < 64; held->n++) {
 		rmpp_msg_init(&msg, &load->port, HDR_NEW, id, CLASS_RMPP,
-			      METHOD_NOBODY, held->n, 256 << 10, 1);
+			      METHOD_NOBODY, held->n, 256 << 10, held->n);
 		rmpp_user_hdr(&msg)->timeout_ms = -1;
 		ret = rmpp_msg_write(load->fds[0], &msg);
 		if (ret < 0) {
