@@ -400,7 +400,8 @@ static u64 room_for_answers(const struct umad_reserve *of_file,
 		spare += cgroup_cache(of_file);
 	spare += cgroup_cache(reserve);
 	usage -= min(usage, spare);
-	return (max - min(max, usage)) / 16 * 7;
+	/* Page cache that is not seen must not leave them nothing. */
+	return max((max - min(max, usage)) / 16 * 7, max / 16);
 }
 
 /*
