@@ -105,12 +105,11 @@ void umad_rmpp_dedup_enter(struct umad_xfer_tx *tx)
 		return;
 	hash = umad_pagebuf_hash(own);
 	dedup = find_candidate(tx, hash);
-	if (!dedup) {
-		share_own(tx, hash);
-		return;
-	}
-	if (!umad_pagebuf_is_equal(own, dedup->data, tx->data_len)) {
+	if (dedup && !umad_pagebuf_is_equal(own, dedup->data, tx->data_len)) {
 		umad_rmpp_dedup_put(dedup);
+		dedup = NULL;
+	}
+	if (!dedup) {
 		share_own(tx, hash);
 		return;
 	}

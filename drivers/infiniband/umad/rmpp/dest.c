@@ -94,8 +94,7 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
  * @file: that has sent it
  * @dest: what umad_rmpp_dest_charge() returned
  * @bytes: as charged
- * @shared: of these, bytes that others have, too, or that have been taken off
- *	&umad_rmpp.sending_bytes before
+ * @shared: of these, bytes that do not count in &umad_rmpp.sending_bytes any more
  *
  * Context: process; takes &umad_file.lock; does not sleep.
  */

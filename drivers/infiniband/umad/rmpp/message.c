@@ -96,19 +96,21 @@ void umad_xfer_tx_count(struct umad_xfer_tx *tx, u32 segs)
 	tx->short_segs = segs;
 }
 
-/* Its data, and what is charged for it, if they have not been given back already. */
-static void data_free(struct umad_xfer_tx *tx)
+/* Its data, and what is charged for it, if they are there. @arrived: not while some is posted. */
+static void data_free(struct umad_xfer_tx *tx, bool arrived)
 {
 	struct umad_rmpp_dedup *dedup = NULL;
 	struct umad_rmpp_dest *dest = NULL;
 	struct umad_pagebuf *data = NULL;
 
 	spin_lock(&tx->file->lock);
-	if (tx->dedup)
-		umad_rmpp_dedup_leave(tx);
-	swap(dedup, tx->dedup);
-	swap(data, tx->data);
-	swap(dest, tx->dest);
+	if (!arrived || !tx->engine.posted) {
+		if (tx->dedup)
+			umad_rmpp_dedup_leave(tx);
+		swap(dedup, tx->dedup);
+		swap(data, tx->data);
+		swap(dest, tx->dest);
+	}
 	spin_unlock(&tx->file->lock);
 	if (dest)
 		umad_rmpp_dest_uncharge(tx->file, dest, tx->charged, tx->shared);
@@ -129,7 +131,7 @@ void umad_xfer_tx_free(struct umad_xfer_tx *tx)
 	if (!tx)
 		return;
 	umad_xfer_tx_count(tx, 0);
-	data_free(tx);
+	data_free(tx, false);
 	kfree(tx);
 }
 
@@ -142,16 +144,9 @@ void umad_xfer_tx_free(struct umad_xfer_tx *tx)
  */
 void umad_xfer_tx_give_back(struct umad_xfer_tx *tx)
 {
-	bool posted;
-
 	/* Set for good, and nothing is posted after it. */
-	if (READ_ONCE(tx->engine.state) != RMPP_TX_ACKED)
-		return;
-	spin_lock(&tx->file->lock);
-	posted = tx->engine.posted;
-	spin_unlock(&tx->file->lock);
-	if (!posted)
-		data_free(tx);
+	if (READ_ONCE(tx->engine.state) == RMPP_TX_ACKED)
+		data_free(tx, true);
 }
 
 /**
