@@ -20,14 +20,21 @@ static uint64_t tid_of(uint16_t peer)
 }
 
 /* An answer to that peer, which need not have asked; what write() says. */
-static int answer(FIXTURE_DATA(peers) *self, uint16_t peer, size_t len, uint32_t seed)
+static int answer_tid(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t tid, size_t len,
+		      uint32_t seed)
 {
 	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
-		      METHOD_TABLE | METHOD_RESP, tid_of(peer), len, seed);
+		      METHOD_TABLE | METHOD_RESP, tid, len, seed);
 	rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + peer);
 	rmpp_user_hdr(&self->msg)->grh_present = 0;
 	rmpp_user_hdr(&self->msg)->timeout_ms = 5000;
+	rmpp_user_hdr(&self->msg)->retries = 5;
 	return rmpp_msg_write(self->fd, &self->msg);
+}
+
+static int answer(FIXTURE_DATA(peers) *self, uint16_t peer, size_t len, uint32_t seed)
+{
+	return answer_tid(self, peer, tid_of(peer), len, seed);
 }
 
 static int say(FIXTURE_DATA(peers) *self, uint16_t peer, const struct rmpp_pkt *pkt)
@@ -158,12 +165,7 @@ TEST_F(peers, no_peer_has_more_by_equal_data)
 	ASSERT_LT(0, bytes);
 	for (i = 1; i < n; i++) {
 		others += answer(self, i, BYTES / 4 - SEG, i) > 0;
-		rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP,
-			      METHOD_TABLE | METHOD_RESP, 1000 + i, BYTES / 4 - SEG, i);
-		rmpp_user_hdr(&self->msg)->lid = htobe16(PEER);
-		rmpp_user_hdr(&self->msg)->grh_present = 0;
-		rmpp_user_hdr(&self->msg)->retries = 5;
-		had += rmpp_msg_write(self->fd, &self->msg) > 0;
+		had += answer_tid(self, 0, 10000 + i, BYTES / 4 - SEG, i) > 0;
 	}
 	for (i = 1; i <= others; i++)
 		EXPECT_EQ(0, refuse(self, i));

@@ -230,4 +230,33 @@ static inline int see_packet(FIXTURE_DATA(peers) *self, uint64_t tid, int type, 
 	return ret;
 }
 
+/* Requests of an agent that are sent again as fast as may be: what is queued behind them stays. */
+static inline int write_crowd(FIXTURE_DATA(peers) *self, uint32_t id, int n)
+{
+	struct umad_msg msg;
+	int i;
+
+	msg_init(&msg, &self->port, id, CLASS_RMPP, METHOD_TABLE, 0);
+	msg.hdr.grh_present = 0;
+	msg.hdr.timeout_ms = 1;
+	msg.hdr.retries = 1000000;
+	for (i = 0; i < n; i++) {
+		msg.mad.tid = htobe64(1000 + i);
+		if (msg_write(self->fd, &msg) != MSG_LEN)
+			return -EIO;
+	}
+	return 0;
+}
+
+/* For side_start(): agent 0 ends. */
+static inline void *unregister(void *arg)
+{
+	FIXTURE_DATA(peers) *self = arg;
+
+	return (void *)(long)umad_unreg(self->fd, 0);
+}
+
+/* An ACK of nothing: from another node than was asked, it uses a wait entry up. */
+static const struct rmpp_pkt unmatched_ack = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 0, 1 };
+
 #endif /* HWSIM_PEERS_H */

@@ -41,35 +41,9 @@ TEST_F_TIMEOUT(peers, message_acknowledged_before_its_post_returns_is_given_back
 	rmpp_param_set("rmpp_send_bytes", bytes);
 }
 
-static void *unregister(void *arg)
-{
-	FIXTURE_DATA(peers) *self = arg;
-
-	return (void *)(long)umad_unreg(self->fd, 0);
-}
-
-/* Others of the file wait for their turn: what is queued behind them stays there. */
-static int write_others(FIXTURE_DATA(peers) *self, uint32_t id)
-{
-	struct umad_msg msg;
-	int i;
-
-	msg_init(&msg, &self->port, id, CLASS_RMPP, METHOD_TABLE, 0);
-	msg.hdr.grh_present = 0;
-	msg.hdr.timeout_ms = 1;
-	msg.hdr.retries = 1000000;
-	for (i = 0; i < 1000; i++) {
-		msg.mad.tid = htobe64(1000 + i);
-		if (msg_write(self->fd, &msg) != MSG_LEN)
-			return -EIO;
-	}
-	return 0;
-}
-
 /* What uses up its wait entry is being handled when the agent ends. */
 TEST_F_TIMEOUT(peers, request_ends_while_its_wait_entry_is_used_up, 100)
 {
-	const struct rmpp_pkt unmatched = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 0, 1 };
 	struct side_call call = {};
 	int id = umad_reg_client(self->fd);
 	uint64_t tid;
@@ -77,9 +51,9 @@ TEST_F_TIMEOUT(peers, request_ends_while_its_wait_entry_is_used_up, 100)
 	ASSERT_LT(0, id);
 	self->asked++;
 	ASSERT_EQ(0, request(self, SEG / 2, 60000, &tid));
-	ASSERT_EQ(0, write_others(self, id));
+	ASSERT_EQ(0, write_crowd(self, id, 1000));
 	ASSERT_EQ(0, stop_arm(STOP_MAIN, "waiting_done entry", "ms=400"));
-	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &unmatched));
+	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &unmatched_ack));
 	EXPECT_TRUE(stop_wait(STOP_MAIN, "parked", SOON));
 	side_start(&call, unregister, self);
 	side_join(&call);
