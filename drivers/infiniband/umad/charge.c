@@ -305,21 +305,40 @@ static u64 cgroup_usage(const struct umad_reserve *reserve)
 	return (u64)page_counter_read(&reserve->memcg->memory) << PAGE_SHIFT;
 }
 
+#ifdef CONFIG_LRU_GEN
+/* The lists with generations have counts of their own, which may be less than 0 for a moment. */
+static s64 pages_in_generations(const struct lruvec *lruvec, unsigned int zone)
+{
+	unsigned int gen;
+	s64 pages = 0;
+
+	for (gen = 0; gen < MAX_NR_GENS; gen++)
+		pages += READ_ONCE(lruvec->lrugen.nr_pages[gen][LRU_GEN_FILE][zone]);
+	return pages;
+}
+#else
+static s64 pages_in_generations(const struct lruvec *lruvec, unsigned int zone)
+{
+	return 0;
+}
+#endif
+
 /* Of that page cache, and what counts as such; not that of cgroups below. */
 static u64 cgroup_cache(const struct umad_reserve *reserve)
 {
 	struct lruvec *lruvec;
 	unsigned int zone;
-	u64 pages = 0;
+	s64 pages = 0;
 	int node;
 
 	for_each_node_state(node, N_MEMORY) {
 		lruvec = &reserve->memcg->nodeinfo[node]->lruvec;
 		for (zone = 0; zone < MAX_NR_ZONES; zone++)
 			pages += mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
-				 mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone);
+				 mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone) +
+				 pages_in_generations(lruvec, zone);
 	}
-	return pages << PAGE_SHIFT;
+	return (u64)max(pages, 0LL) << PAGE_SHIFT;
 }
 #else
 static u64 cgroup_max(const struct umad_reserve *reserve)

@@ -111,8 +111,18 @@ static void send_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *
 	       cgroup_get(CGROUP, "memory.current"));
 }
 
+/* "y" or "n": the LRU lists with generations, if the kernel has them. */
+static bool lru_gen(const char *value)
+{
+	int fd = open("/sys/kernel/mm/lru_gen/enabled", O_WRONLY);
+	bool done = fd >= 0 && write(fd, value, 1) == 1;
+
+	close(fd);
+	return done;
+}
+
 /* Most of the cgroup can be reclaimed, and is when there is need. */
-TEST_F_TIMEOUT(peers, answer_beside_what_can_be_reclaimed, 100)
+static void answer_beside_lazy(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self)
 {
 	const struct victim victim = {
 		.limit = LIMIT, .files = 1, .asks = 1, .lazy = LIMIT / 10 * 9,
@@ -130,6 +140,21 @@ TEST_F_TIMEOUT(peers, answer_beside_what_can_be_reclaimed, 100)
 	EXPECT_EQ(LARGE, sender.acked);
 	EXPECT_TRUE(lives(pid));
 	end_victim(pid);
+}
+
+/* Debian switches generations on from 6.12 on, other distributions before. */
+TEST_F_TIMEOUT(peers, answer_beside_what_can_be_reclaimed, 100)
+{
+	lru_gen("n");
+	answer_beside_lazy(_metadata, self);
+}
+
+TEST_F_TIMEOUT(peers, answer_beside_generations_that_can_be_reclaimed, 100)
+{
+	if (!lru_gen("y"))
+		SKIP(return, "no lists with generations");
+	answer_beside_lazy(_metadata, self);
+	lru_gen("n");
 }
 
 /* Who was asked answers with more than there is: the process that uses so many percent lives. */
