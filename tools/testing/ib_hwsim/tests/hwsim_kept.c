@@ -112,7 +112,7 @@ static void send_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *
 }
 
 /* "y" or "n": the LRU lists with generations, if the kernel has them. */
-static bool lru_gen(const char *value)
+static bool generations(const char *value)
 {
 	int fd = open("/sys/kernel/mm/lru_gen/enabled", O_WRONLY);
 	bool done = fd >= 0 && write(fd, value, 1) == 1;
@@ -145,16 +145,16 @@ static void answer_beside_lazy(struct __test_metadata *_metadata, FIXTURE_DATA(p
 /* Debian switches generations on from 6.12 on, other distributions before. */
 TEST_F_TIMEOUT(peers, answer_beside_what_can_be_reclaimed, 100)
 {
-	lru_gen("n");
+	generations("n");
 	answer_beside_lazy(_metadata, self);
 }
 
 TEST_F_TIMEOUT(peers, answer_beside_generations_that_can_be_reclaimed, 100)
 {
-	if (!lru_gen("y"))
+	if (!generations("y"))
 		SKIP(return, "no lists with generations");
 	answer_beside_lazy(_metadata, self);
-	lru_gen("n");
+	generations("n");
 }
 
 /* Who was asked answers with more than there is: the process that uses so many percent lives. */
