@@ -323,6 +323,13 @@ static s64 pages_in_generations(const struct lruvec *lruvec, unsigned int zone)
 }
 #endif
 
+static s64 file_pages(struct lruvec *lruvec, unsigned int zone)
+{
+	return mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
+	       mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone) +
+	       pages_in_generations(lruvec, zone);
+}
+
 /* Of that page cache, and what counts as such; not that of cgroups below. */
 static u64 cgroup_cache(const struct umad_reserve *reserve)
 {
@@ -334,9 +341,7 @@ static u64 cgroup_cache(const struct umad_reserve *reserve)
 	for_each_node_state(node, N_MEMORY) {
 		lruvec = &reserve->memcg->nodeinfo[node]->lruvec;
 		for (zone = 0; zone < MAX_NR_ZONES; zone++)
-			pages += mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
-				 mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone) +
-				 pages_in_generations(lruvec, zone);
+			pages += file_pages(lruvec, zone);
 	}
 	return (u64)max(pages, 0LL) << PAGE_SHIFT;
 }
