@@ -11,7 +11,8 @@ A fault, in a file of faults/, is
 The text behind "-" (several lines, if there are) has to be in the function
 exactly once, whatever the white space; the text behind "+" takes its place.
 "in FILE" alone looks in the whole file. A line "known WHY" says why no test
-can notice it, or which one will.
+can notice it, or which one will. "by hwsim_dedup" names a program of the tests of
+ib_hwsim, or of selftests/umad, that is run first: it should notice.
 """
 
 import hashlib
@@ -37,6 +38,7 @@ class Fault:
     search: list = field(default_factory=list)
     replacement: list = field(default_factory=list)
     known: str = ""
+    program: str = ""               # a test
 
     def key(self):
         """A word for all that it does."""
@@ -102,6 +104,8 @@ def _read(path):
             faults[-1].replacement.append(rest)
         elif word == "known":
             faults[-1].known = rest
+        elif word == "by":
+            faults[-1].program = rest
         else:
             raise FaultError(f"{where}: what is '{word}'?")
     return faults

@@ -29,7 +29,8 @@ from pathlib import Path
 
 import faults as faultlist
 from faults import DRIVER
-from tiers import FUZZ, PLAN_LIMIT, PLANS, TIERS, fuzz_targets, tiers_of
+from tiers import (FUZZ, PLAN_LIMIT, PLANS, PROGRAM, TIERS, fuzz_targets,
+                   tiers_of)
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -213,6 +214,30 @@ def tier_plan(place, plan):
     return (NOTICED, said) if status else (PASSED, "")
 
 
+def program_folder(root, program):
+    """Where it is built, or None."""
+    for folder in ("tools/testing/ib_hwsim/tests",
+                   "tools/testing/selftests/umad"):
+        if (root / folder / f"{program}.c").exists():
+            return folder
+    return None
+
+
+def tier_program(place, program):
+    """One test program in a guest."""
+    folder = program_folder(place.tree, program)
+    hwsim = ["--setup", "hwsim", "--modules", "drivers/infiniband/sw/ib_hwsim",
+             "--programs", "tools/testing/selftests/umad"]
+    status, said = place.run(
+        [place.tree / "tools/testing/qemu/run.py", "--kernel", "stock-6.1",
+         "--module", "ours", "--accel", "icount", "--smp", 1, "--mem", "1G",
+         "--timeout", 300, "--programs", folder,
+         *(hwsim if "hwsim" in folder else ["--setup", "rxe"]),
+         "--cmd", f"cd /opt/umad; ./{program}"], PLAN_LIMIT)
+    place.forget_products()
+    return (NOTICED, said) if status != 0 else (PASSED, "")
+
+
 def run_tier(place, tier, fault):
     """(outcome, the first words of why, seconds)."""
     start = time.monotonic()
@@ -220,6 +245,8 @@ def run_tier(place, tier, fault):
         outcome, said = tier_compile(place, fault)
     elif tier == "fuzz":
         outcome, said = tier_fuzz(place, fault)
+    elif tier.startswith(PROGRAM):
+        outcome, said = tier_program(place, tier.removeprefix(PROGRAM))
     else:
         outcome, said = tier_plan(place, tier)
     return [outcome, first_reason(said), round(time.monotonic() - start)]
@@ -340,8 +367,11 @@ def table(todo, state):
     survivors = by.pop("SURVIVED", [])
     unfinished = by.pop("not finished", [])
     noticed = sum(map(len, by.values()))
+    for tier in [tier for tier in by if tier.startswith(PROGRAM)]:
+        by.setdefault("program", []).extend(by.pop(tier))
     print(f"\n{len(todo)} faults: {noticed} noticed ("
-          + ", ".join(f"{tier} {len(by[tier])}" for tier in TIERS if tier in by)
+          + ", ".join(f"{tier} {len(by[tier])}"
+                      for tier in [*TIERS, "program"] if tier in by)
           + f"), {len(survivors)} survived, {len(unfinished)} not finished")
     for fault in survivors + unfinished:
         print(line_of(fault, state.get(fault)))
@@ -365,12 +395,15 @@ def options():
     return parser.parse_args()
 
 
-def unknown_tests():
+def unknown_tests(todo):
     """What tiers.py names and is not there: it would fail, as if it had noticed."""
     fuzz = {target for targets in FUZZ.values() for target in targets}
+    programs = {fault.program for fault in todo if fault.program}
     plans = {plan for plans in PLANS.values() for plan in plans}
     there = tomllib.loads((HERE / "plans.toml").read_text())["plan"]
-    return [f"tiers.py: no target of libFuzzer {name}" for name in sorted(fuzz)
+    return [f"faults: no test program {name}" for name in sorted(programs)
+            if not program_folder(ROOT, name)] + \
+        [f"tiers.py: no target of libFuzzer {name}" for name in sorted(fuzz)
             if not (ROOT / f"tools/testing/fuzz/{name}_fuzz.c").exists()] + \
         [f"tiers.py: no plan mutants-{name}" for name in sorted(plans)
          if f"mutants-{name}" not in there]
@@ -382,7 +415,7 @@ def main():
     todo = [fault for fault in faultlist.read()
             if not args.patterns or
             any(fnmatch.fnmatch(fault.name, p) for p in args.patterns)]
-    wrong = unknown_tests() + faultlist.stale(ROOT, todo)
+    wrong = unknown_tests(todo) + faultlist.stale(ROOT, todo)
     if wrong:
         print("\n".join(wrong))
         return 1

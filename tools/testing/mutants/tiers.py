@@ -96,14 +96,19 @@ PLANS = {
 # For a file that is not in the table.
 DEFAULT = ["abi", "transfer", "kunit", "life"]
 
-# By what a pass costs: 8 s of the processor for compile, 12 for abi, 82 for hwsim.
+# A program that a fault names is a tier of its own.
+PROGRAM = "by:"
+
+# By what a pass costs: 8 s of the processor for compile, 12 for abi, 270 for hwsim.
 TIERS = ["compile", "fuzz", "abi", "transfer", "rmpp-peer", "silent-peers", "kunit-rmpp",
          "kunit", "rmpp", "life", "race", "bounds", "rmpp-peer-debug", "hwsim"]
 
 
 def tiers_of(fault):
     """In the order in which they are run."""
-    return ["compile"] + (["fuzz"] if fault.file in FUZZ else []) + \
+    return ["compile"] + \
+        ([PROGRAM + fault.program] if fault.program else []) + \
+        (["fuzz"] if fault.file in FUZZ else []) + \
         sorted(PLANS.get(fault.file, DEFAULT), key=TIERS.index)
 
 
