@@ -6,6 +6,7 @@
 #include "hwsim_peers.h"
 
 #include <pthread.h>
+#include <sys/sysinfo.h>
 
 #define BYTES		(256 << 10)
 #define MANY		64
@@ -116,6 +117,31 @@ TEST_F(peers, nearly_equal_is_not_equal)
 	EXPECT_EQ(0, take(self, 1, 1, 100, KEEP));
 	EXPECT_EQ(-EBADMSG, take(self, 2, 1, 100, KEEP));
 	EXPECT_EQ(51, self->pkt.seg);
+}
+
+/* Equal data, and such as looks equal at first, are freed when their messages have ended. */
+TEST_F_TIMEOUT(peers, memory_comes_back, 100)
+{
+	struct sysinfo before, after;
+	unsigned int i;
+
+	for (i = 0; i < 100; i++) {
+		/* What is kept for the next message is, by then. */
+		if (i == 10)
+			ASSERT_EQ(0, sysinfo(&before));
+		ASSERT_LT(0, answer(self, 0, BYTES, KEEP));
+		ASSERT_LT(0, answer(self, 1, BYTES, KEEP));
+		rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + 2);
+		rmpp_mad(&self->msg)->tid = htobe64(tid_of(2));
+		rmpp_mad_bytes(&self->msg)[40 + BYTES - 1] ^= 1;
+		ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+		ASSERT_EQ(0, refuse(self, 0));
+		ASSERT_EQ(0, refuse(self, 1));
+		ASSERT_EQ(0, refuse(self, 2));
+	}
+	ASSERT_EQ(0, sysinfo(&after));
+	TH_LOG("%ld KiB are gone", ((long)before.freeram - (long)after.freeram) / 1024);
+	EXPECT_GT(20L * BYTES, (long)before.freeram - (long)after.freeram);
 }
 
 /* Who of them was charged for it ends: another is, until none is left. */
