@@ -410,22 +410,45 @@ static u64 unread_of(const struct umad_reserve *reserve)
 }
 
 /*
- * Somewhat less than half of what is left to a cgroup, with what can be reclaimed: who reads an
- * answer needs as much again, and who is asked decides how long it is. Of the page cache of
- * cgroups below, only that of the file's is seen, and of those between.
+ * What is left to a cgroup, with @kept of what it has received, and what can be reclaimed. Of the
+ * page cache of cgroups below, only that of the file's is seen, and of those between: what is
+ * not must not leave nothing.
+ */
+static u64 room_for(const struct umad_reserve *of_file, const struct umad_reserve *reserve,
+		    u64 max, u64 kept)
+{
+	u64 usage = cgroup_usage(reserve);
+
+	for (; of_file != reserve; of_file = of_file->parent)
+		kept += cgroup_cache(of_file);
+	kept += cgroup_cache(reserve);
+	usage -= min(usage, kept);
+	return max(max - min(max, usage), max / 16);
+}
+
+/*
+ * Somewhat less than half of that: who reads an answer needs as much again, and who is asked
+ * decides how long it is.
  */
 static u64 room_for_answers(const struct umad_reserve *of_file,
 			    const struct umad_reserve *reserve, u64 max)
 {
-	u64 usage = cgroup_usage(reserve), spare;
+	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve);
 
-	spare = atomic64_read(&reserve->answers) + unread_of(reserve);
-	for (; of_file != reserve; of_file = of_file->parent)
-		spare += cgroup_cache(of_file);
-	spare += cgroup_cache(reserve);
-	usage -= min(usage, spare);
-	/* Page cache that is not seen must not leave them nothing. */
-	return max((max - min(max, usage)) / 16 * 7, max / 16);
+	return room_for(of_file, reserve, max, kept) / 16 * 7;
+}
+
+/* A quarter of the limit; and of what is left, when that is little. */
+static u64 quarter_of(const struct umad_reserve *of_file, const struct umad_reserve *reserve,
+		      u64 max)
+{
+	u64 kept;
+
+	if (cgroup_usage(reserve) <= max - max / 8)
+		return max / 4;
+	kept = atomic64_read(&reserve->answers) + unread_of(reserve) +
+	       atomic64_read(&reserve->unasked);
+	return min(max / 16, room_for(of_file, reserve, max, kept) / 4);
 }
 
 /*
@@ -461,9 +484,9 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
  *
  * What a cgroup is charged for it cannot be reclaimed. If it fills the cgroup, the next
  * page fault of a process there has it killed, and any node of the fabric could do that. So
- * what begins, and what is not read, have a quarter of its limit each; a sixteenth if less than
- * an eighth of it is left, which may be page cache. A file has its share of an eighth, then of a
- * sixteenth, whatever others have: as many files as are in its cgroup, times the cgroups
+ * what begins, and what is not read, have a quarter of its limit each; if less than an eighth of
+ * it is left, which may be page cache, a sixteenth, or a quarter of what is left with that. A file
+ * has its share of an eighth, then of as much, whatever others have: as many files as are in its cgroup, times the cgroups
  * beside that, and so on, have as much. But no file has more of answers than there is room for.
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
@@ -472,22 +495,20 @@ bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
 	const struct umad_reserve *of_file = reserve;
-	u64 max, share, parts = 1, for_answers = U64_MAX;
-	bool is_full;
+	u64 max, quarter, parts = 1, for_answers = U64_MAX;
 
 	for (; reserve; reserve = reserve->parent) {
 		parts = more_parts(parts, reserve);
 		max = cgroup_max(reserve);
 		if (max == U64_MAX)
 			continue;
-		is_full = cgroup_usage(reserve) > max - max / 8;
 		if (what == UMAD_ANSWER)
 			for_answers = room_for_answers(of_file, reserve, max);
 		if (what == UMAD_ANSWER && own > for_answers)
 			return false;
-		share = div_u64(is_full ? max / 16 : max / 8, parts);
-		if (own >> twice > share &&
-		    has_too_much(reserve, what, is_full ? max / 16 : max / 4, for_answers))
+		quarter = quarter_of(of_file, reserve, max);
+		if (own >> twice > div_u64(min(max / 8, quarter), parts) &&
+		    has_too_much(reserve, what, quarter, for_answers))
 			return false;
 	}
 	return true;

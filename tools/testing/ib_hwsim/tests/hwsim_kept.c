@@ -193,6 +193,43 @@ TEST_F_TIMEOUT(peers, endless_answer_beside_86_percent, 100)
 	answer_beside(_metadata, self, 86);
 }
 
+/* The same of what nobody has asked for: messages of several peers. */
+static void unasked_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			   unsigned int percent)
+{
+	const struct victim victim = {
+		.limit = LIMIT, .files = 1, .own = LIMIT / 100 * percent,
+	};
+	struct heard heard = {};
+	pid_t pid;
+
+	pid = start_victim(self, &victim);
+	if (pid == -EOPNOTSUPP)
+		SKIP(return, "no memory cgroups");
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(0, send_unasked(self, PEERS, &heard));
+	TH_LOG("%u ACKs, %u STOPs; memory.current %ld", heard.acks, heard.stops,
+	       cgroup_get(CGROUP, "memory.current"));
+	EXPECT_LT(0, heard.stops);
+	EXPECT_TRUE(lives(pid));
+	end_victim(pid);
+}
+
+TEST_F_TIMEOUT(peers, unasked_messages_beside_78_percent, 100)
+{
+	unasked_beside(_metadata, self, 78);
+}
+
+TEST_F_TIMEOUT(peers, unasked_messages_beside_86_percent, 100)
+{
+	unasked_beside(_metadata, self, 86);
+}
+
+TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent, 100)
+{
+	unasked_beside(_metadata, self, 92);
+}
+
 /* In the cgroup, with so much that it needs: asks, and reads what comes into new memory. */
 static void ask_and_read(size_t own, size_t len)
 {
