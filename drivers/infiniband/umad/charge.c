@@ -486,8 +486,9 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
  * page fault of a process there has it killed, and any node of the fabric could do that. So
  * what begins, and what is not read, have a quarter of its limit each; if less than an eighth of
  * it is left, which may be page cache, a sixteenth, or a quarter of what is left with that. A file
- * has its share of an eighth, then of as much, whatever others have: as many files as are in its cgroup, times the cgroups
- * beside that, and so on, have as much. But no file has more of answers than there is room for.
+ * has its share of an eighth, then of as much, whatever others have: as many files as are in its
+ * cgroup, times the cgroups beside that, and so on, have as much. But no file has more of answers
+ * than there is room for.
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
