@@ -38,6 +38,15 @@ static int answer(FIXTURE_DATA(peers) *self, uint16_t peer, size_t len, uint32_t
 	return answer_tid(self, peer, tid_of(peer), len, seed);
 }
 
+/* The answer before, to another peer, but for a byte of it. */
+static int answer_but(FIXTURE_DATA(peers) *self, uint16_t peer, size_t at)
+{
+	rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + peer);
+	rmpp_mad(&self->msg)->tid = htobe64(tid_of(peer));
+	rmpp_mad_bytes(&self->msg)[40 + at] ^= 1;
+	return rmpp_msg_write(self->fd, &self->msg);
+}
+
 static int say(FIXTURE_DATA(peers) *self, uint16_t peer, const struct rmpp_pkt *pkt)
 {
 	return inject(self, peer, METHOD_TABLE, tid_of(peer), pkt);
@@ -104,15 +113,10 @@ TEST_F(peers, equal_answers_take_memory_once)
 TEST_F(peers, nearly_equal_is_not_equal)
 {
 	long shared = messages_shared(self);
-	uint8_t *data;
 
 	ASSERT_EQ(0, shared);
 	ASSERT_LT(0, answer(self, 1, 100 * SEG, KEEP));
-	rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + 2);
-	rmpp_mad(&self->msg)->tid = htobe64(tid_of(2));
-	data = rmpp_mad_bytes(&self->msg) + 40;
-	data[50 * SEG + 7] ^= 1;
-	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	ASSERT_LT(0, answer_but(self, 2, 50 * SEG + 7));
 	EXPECT_EQ(shared, messages_shared(self));
 	EXPECT_EQ(0, take(self, 1, 1, 100, KEEP));
 	EXPECT_EQ(-EBADMSG, take(self, 2, 1, 100, KEEP));
@@ -147,10 +151,7 @@ TEST_F_TIMEOUT(peers, memory_comes_back, 100)
 			before = free_bytes();
 		ASSERT_LT(0, answer(self, 0, BYTES, KEEP));
 		ASSERT_LT(0, answer(self, 1, BYTES, KEEP));
-		rmpp_user_hdr(&self->msg)->lid = htobe16(PEER + 2);
-		rmpp_mad(&self->msg)->tid = htobe64(tid_of(2));
-		rmpp_mad_bytes(&self->msg)[40 + BYTES - 1] ^= 1;
-		ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+		ASSERT_LT(0, answer_but(self, 2, BYTES - 1));
 		ASSERT_EQ(0, refuse(self, 0));
 		ASSERT_EQ(0, refuse(self, 1));
 		ASSERT_EQ(0, refuse(self, 2));

@@ -33,12 +33,15 @@ static int send_unasked(FIXTURE_DATA(peers) *self, unsigned int peers, struct he
 	return ret < 0 ? ret : 0;
 }
 
-TEST_F_TIMEOUT(peers, unasked_messages_and_what_is_unread_leave_room, 250)
+/* The process, which needs so much itself, lives. */
+static void unasked_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			   long limit, size_t own)
 {
-	const struct victim victim = { .limit = SMALL, .files = 1, .own = 1 << 20 };
+	const struct victim victim = { .limit = limit, .files = 1, .own = own };
 	struct heard heard = {};
-	pid_t pid = start_victim(self, &victim);
+	pid_t pid;
 
+	pid = start_victim(self, &victim);
 	if (pid == -EOPNOTSUPP)
 		SKIP(return, "no memory cgroups");
 	ASSERT_LT(0, pid);
@@ -48,6 +51,26 @@ TEST_F_TIMEOUT(peers, unasked_messages_and_what_is_unread_leave_room, 250)
 	EXPECT_LT(0, heard.stops);
 	EXPECT_TRUE(lives(pid));
 	end_victim(pid);
+}
+
+TEST_F_TIMEOUT(peers, unasked_messages_and_what_is_unread_leave_room, 250)
+{
+	unasked_beside(_metadata, self, SMALL, 1 << 20);
+}
+
+TEST_F_TIMEOUT(peers, unasked_messages_beside_78_percent, 100)
+{
+	unasked_beside(_metadata, self, LIMIT, LIMIT / 100 * 78);
+}
+
+TEST_F_TIMEOUT(peers, unasked_messages_beside_86_percent, 100)
+{
+	unasked_beside(_metadata, self, LIMIT, LIMIT / 100 * 86);
+}
+
+TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent, 100)
+{
+	unasked_beside(_metadata, self, LIMIT, LIMIT / 100 * 92);
 }
 
 /* Each is less than half of the cgroup; all together are not. */
@@ -121,25 +144,33 @@ static bool generations(const char *value)
 	return done;
 }
 
+/* One comes as a whole if it @fits; else who sends it is stopped, and the process lives, too. */
+static void one_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+		       const struct victim *victim, uint32_t segs, bool fits)
+{
+	struct heard heard = {};
+	struct sender sender;
+	pid_t pid;
+
+	pid = start_victim(self, victim);
+	if (pid == -EOPNOTSUPP)
+		SKIP(return, "no memory cgroups");
+	ASSERT_LT(0, pid);
+	send_answer(_metadata, self, segs, &sender, &heard);
+	EXPECT_EQ(fits, !heard.stops);
+	EXPECT_EQ(fits, sender.acked == segs);
+	EXPECT_TRUE(lives(pid));
+	end_victim(pid);
+}
+
 /* Most of the cgroup can be reclaimed, and is when there is need. */
 static void answer_beside_lazy(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self)
 {
 	const struct victim victim = {
 		.limit = LIMIT, .files = 1, .asks = 1, .lazy = LIMIT / 10 * 9,
 	};
-	struct heard heard = {};
-	struct sender sender;
-	pid_t pid;
 
-	pid = start_victim(self, &victim);
-	if (pid == -EOPNOTSUPP)
-		SKIP(return, "no memory cgroups");
-	ASSERT_LT(0, pid);
-	send_answer(_metadata, self, LARGE, &sender, &heard);
-	EXPECT_EQ(0, heard.stops);
-	EXPECT_EQ(LARGE, sender.acked);
-	EXPECT_TRUE(lives(pid));
-	end_victim(pid);
+	one_answer(_metadata, self, &victim, LARGE, true);
 }
 
 /* Debian switches generations on from 6.12 on, other distributions before. */
@@ -164,18 +195,8 @@ static void answer_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers)
 	const struct victim victim = {
 		.limit = LIMIT, .files = 1, .asks = 1, .own = LIMIT / 100 * percent,
 	};
-	struct heard heard = {};
-	struct sender sender;
-	pid_t pid;
 
-	pid = start_victim(self, &victim);
-	if (pid == -EOPNOTSUPP)
-		SKIP(return, "no memory cgroups");
-	ASSERT_LT(0, pid);
-	send_answer(_metadata, self, ENDLESS, &sender, &heard);
-	EXPECT_LT(0, heard.stops);
-	EXPECT_TRUE(lives(pid));
-	end_victim(pid);
+	one_answer(_metadata, self, &victim, ENDLESS, false);
 }
 
 TEST_F_TIMEOUT(peers, endless_answer_beside_60_percent, 100)
@@ -191,43 +212,6 @@ TEST_F_TIMEOUT(peers, endless_answer_beside_78_percent, 100)
 TEST_F_TIMEOUT(peers, endless_answer_beside_86_percent, 100)
 {
 	answer_beside(_metadata, self, 86);
-}
-
-/* The same of what nobody has asked for: messages of several peers. */
-static void unasked_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
-			   unsigned int percent)
-{
-	const struct victim victim = {
-		.limit = LIMIT, .files = 1, .own = LIMIT / 100 * percent,
-	};
-	struct heard heard = {};
-	pid_t pid;
-
-	pid = start_victim(self, &victim);
-	if (pid == -EOPNOTSUPP)
-		SKIP(return, "no memory cgroups");
-	ASSERT_LT(0, pid);
-	ASSERT_EQ(0, send_unasked(self, PEERS, &heard));
-	TH_LOG("%u ACKs, %u STOPs; memory.current %ld", heard.acks, heard.stops,
-	       cgroup_get(CGROUP, "memory.current"));
-	EXPECT_LT(0, heard.stops);
-	EXPECT_TRUE(lives(pid));
-	end_victim(pid);
-}
-
-TEST_F_TIMEOUT(peers, unasked_messages_beside_78_percent, 100)
-{
-	unasked_beside(_metadata, self, 78);
-}
-
-TEST_F_TIMEOUT(peers, unasked_messages_beside_86_percent, 100)
-{
-	unasked_beside(_metadata, self, 86);
-}
-
-TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent, 100)
-{
-	unasked_beside(_metadata, self, 92);
 }
 
 /* In the cgroup, with so much that it needs: asks, and reads what comes into new memory. */
