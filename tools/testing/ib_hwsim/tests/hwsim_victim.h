@@ -27,12 +27,18 @@ struct victim {
 	unsigned int files;
 	unsigned int asks;	/* requests of the last file, that are outstanding for 10 minutes */
 	size_t own;		/* bytes that it uses itself, again and again; 0: OWN */
+	size_t steady;		/* and those that it uses all the time */
 	size_t lazy;		/* that the kernel may take from it, as page cache */
 };
 
+static inline void *map_private(size_t len)
+{
+	return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 static inline void have_lazy(size_t len)
 {
-	void *lazy = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *lazy = map_private(len);
 
 	memset(lazy, 1, len);
 	madvise(lazy, len, MADV_FREE);
@@ -42,7 +48,7 @@ static inline void have_lazy(size_t len)
 static inline void live_in_cgroup(const struct victim *victim, int ready)
 {
 	size_t len = victim->own ?: OWN;
-	char *own = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *own = map_private(len);
 	struct test_port peer = { .lid = PEER };
 	int ret = cgroup_enter(victim->below ? BELOW : CGROUP);
 	static struct umad_msg msg;
@@ -50,6 +56,8 @@ static inline void live_in_cgroup(const struct victim *victim, int ready)
 
 	if (ret >= 0 && victim->lazy)
 		have_lazy(victim->lazy);
+	if (ret >= 0 && victim->steady)
+		memset(map_private(victim->steady), 1, victim->steady);
 	for (i = 0; ret >= 0 && i < victim->files; i++)
 		ret = open_server(METHOD_TABLE + i);
 	if (write(ready, &ret, sizeof(ret)) != sizeof(ret) || ret < 0)
