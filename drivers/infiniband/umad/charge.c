@@ -384,25 +384,6 @@ static u64 more_parts(u64 parts, const struct umad_reserve *reserve)
 	return min_t(u64, parts * max(READ_ONCE(reserve->files), 1U), U32_MAX);
 }
 
-/**
- * umad_reserve_share() - what each file of a cgroup may have
- * @reserve: of the file, or NULL
- * @parts: of all that the cgroup may have, the files have one in so many together
- *
- * Context: any.
- * Return: bytes, the least by its limit and those above it.
- */
-u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
-{
-	u64 share = U64_MAX, of_all = parts;
-
-	for (; reserve; reserve = reserve->parent) {
-		of_all = more_parts(of_all, reserve);
-		share = min(share, div_u64(cgroup_max(reserve), of_all));
-	}
-	return share;
-}
-
 /* Bytes that wait to be read. Who counts it may be late, and another has given it back. */
 static u64 unread_of(const struct umad_reserve *reserve)
 {
@@ -426,6 +407,36 @@ static u64 room_for(const struct umad_reserve *of_file, const struct umad_reserv
 	return max(max - min(max, usage), max / 16);
 }
 
+/* Then what is left counts. */
+static bool is_nearly_full(const struct umad_reserve *reserve, u64 max)
+{
+	return cgroup_usage(reserve) > max - max / 8;
+}
+
+/**
+ * umad_reserve_share() - what each file of a cgroup may have for what is whole and was read
+ * @reserve: of the file, or NULL
+ * @parts: of all that the cgroup may have, the files have one in so many together; if it is
+ *	nearly full, two in so many of what is left, which is less by what they have already
+ *
+ * Context: any.
+ * Return: bytes, the least by its limit and those above it.
+ */
+u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
+{
+	const struct umad_reserve *of_file = reserve;
+	u64 share = U64_MAX, of_all = parts, max;
+
+	for (; reserve; reserve = reserve->parent) {
+		of_all = more_parts(of_all, reserve);
+		max = cgroup_max(reserve);
+		if (max != U64_MAX && is_nearly_full(reserve, max))
+			max = min(max, 2 * room_for(of_file, reserve, max, 0));
+		share = min(share, div_u64(max, of_all));
+	}
+	return share;
+}
+
 /*
  * Somewhat less than half of that: who reads an answer needs as much again, and who is asked
  * decides how long it is.
@@ -444,7 +455,7 @@ static u64 quarter_of(const struct umad_reserve *of_file, const struct umad_rese
 {
 	u64 kept;
 
-	if (cgroup_usage(reserve) <= max - max / 8)
+	if (!is_nearly_full(reserve, max))
 		return max / 4;
 	kept = atomic64_read(&reserve->answers) + unread_of(reserve) +
 	       atomic64_read(&reserve->unasked);

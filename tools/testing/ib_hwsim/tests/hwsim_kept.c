@@ -81,6 +81,35 @@ TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent, 100)
 	unasked_beside(_metadata, self, &victim);
 }
 
+/*
+ * It reads all at once, so nothing is kept for it but what answers repeated segments of whole
+ * messages: what lingers, and memos.
+ */
+TEST_F_TIMEOUT(peers, whole_messages_beside_90_percent, 100)
+{
+	const struct victim victim = {
+		.limit = LIMIT, .files = 1, .reads = true, .own = 64 << 10,
+		.steady = LIMIT / 100 * 90,
+	};
+	const struct rmpp_pkt whole = rmpp_data_pkt(1, 1, RMPP_PAYLOAD);
+	unsigned int i, acks = 0;
+	pid_t pid;
+
+	pid = start_victim(self, &victim);
+	if (pid == -EOPNOTSUPP)
+		SKIP(return, "no memory cgroups");
+	ASSERT_LT(0, pid);
+	for (i = 0; i < MADS; i++) {
+		ASSERT_EQ(0, inject(self, FIRST + i % 64, METHOD_TABLE, i, &whole));
+		while (i % 16 == 15 && see(self, 1) >= 0)
+			acks++;
+	}
+	TH_LOG("%u ACKs; memory.current %ld", acks, cgroup_get(CGROUP, "memory.current"));
+	EXPECT_LT(MADS / 10 * 9, acks);
+	EXPECT_TRUE(lives(pid));
+	end_victim(pid);
+}
+
 /* Each is less than half of the cgroup; all together are not. */
 static void answers(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 		    unsigned int asks, unsigned int unasked)
