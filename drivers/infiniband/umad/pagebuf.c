@@ -5,7 +5,7 @@
 #include <linux/jhash.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uio.h>
@@ -125,8 +125,11 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_write);
  * @from: the process's, advanced
  * @len: how many
  *
+ * Above memory.high the kernel makes who is charged sleep; but not a process that is being
+ * killed, which would take the rest of it at once.
  * Context: process; sleeps, for as long as page faults of user space take.
- * Return: 0, -ENOMEM or -EFAULT; then some may have been stored.
+ * Return: 0, -ENOMEM, -EFAULT, or -EINTR for who is being killed; then some may have been
+ * stored.
  */
 int umad_pagebuf_write_iter(struct umad_pagebuf *buf, size_t offset, struct iov_iter *from,
 			    size_t len)
@@ -135,6 +138,8 @@ int umad_pagebuf_write_iter(struct umad_pagebuf *buf, size_t offset, struct iov_
 	size_t at, n;
 
 	while (len) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		page = get_page_at(buf, offset / PAGE_SIZE);
 		if (!page)
 			return -ENOMEM;

@@ -61,8 +61,6 @@ struct world {
 };
 
 static struct world world __aligned(64);
-static struct task_struct worker __aligned(64); /* "current" is a handler's worker */
-struct task_struct *fuzz_current = &worker;
 struct mem_cgroup *int_active_memcg;
 struct module __this_module;
 

@@ -44,8 +44,6 @@ struct world {
 };
 
 static struct world world __aligned(64);
-static struct task_struct worker __aligned(64);
-struct task_struct *fuzz_current = &worker;
 struct mem_cgroup *int_active_memcg;
 
 /* In place of charge.c. */

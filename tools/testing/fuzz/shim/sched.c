@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Wait queues, on which nobody waits; locks, for which nobody does. */
+/* Wait queues, on which nobody waits; locks, for which nobody does; and the only task. */
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -7,6 +8,9 @@
 #include "sched.h"
 
 u32 fuzz_wakes;
+
+static struct task_struct worker __aligned(64);
+struct task_struct *fuzz_current = &worker;
 
 void __init_waitqueue_head(struct wait_queue_head *head, const char *name,
 			   struct lock_class_key *key)

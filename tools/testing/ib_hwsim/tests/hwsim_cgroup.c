@@ -11,6 +11,8 @@
 #define PEERS	64
 #define HONEST	200		/* a peer beside them */
 #define SEGS	40		/* of its message */
+#define HIGH	(4 << 20)	/* memory.high */
+#define LONG	(128 << 20)	/* a message that is written */
 #define FILES	12		/* if it has several, each with a method of its own */
 
 /* What the module has sent meanwhile, by type; STOP for the honest one: 0. */
@@ -256,6 +258,46 @@ TEST_F(peers, stray_packet_beside_no_memory)
 	ASSERT_EQ(0, raw_write(self->wire, &self->frame));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
+	cgroup_remove(CGROUP);
+}
+
+/* A message of zeros, which take no memory of the process. */
+static void write_long_in_cgroup(int fd)
+{
+	struct umad_msg *msg = map_private(LONG);
+	struct test_port peer = { .lid = PEER };
+
+	if (cgroup_enter(CGROUP))
+		_exit(2);
+	msg_init_usual(msg, &peer, 0, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, 7);
+	msg->data[26] = RMPP_ACTIVE;	/* RRespTime and RMPPFlags */
+	_exit(write(fd, msg, LONG) < 0);
+}
+
+/*
+ * Above memory.high who writes sleeps after some pages; but not who was killed, and that one is
+ * not to have the rest.
+ */
+TEST_F(peers, who_is_killed_writes_no_more)
+{
+	uint64_t begun;
+	long current;
+	pid_t pid;
+
+	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, "memory.high", HIGH))
+		SKIP(return, "no memory cgroups");
+	pid = fork();
+	if (!pid)
+		write_long_in_cgroup(self->fd);
+	sleep_ms(SOON);
+	current = cgroup_get(CGROUP, "memory.current");
+	EXPECT_LT(HIGH, current);
+	begun = now_ms();
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	TH_LOG("%ld bytes, then %ld; ends after %u ms", current,
+	       cgroup_get(CGROUP, "memory.current"), (unsigned int)(now_ms() - begun));
+	EXPECT_GT(2 * HIGH, cgroup_get(CGROUP, "memory.current"));
 	cgroup_remove(CGROUP);
 }
 
