@@ -345,6 +345,15 @@ static u64 cgroup_cache(const struct umad_reserve *reserve)
 	}
 	return (u64)max(pages, 0LL) << PAGE_SHIFT;
 }
+
+/* What is reclaimed of that for the limit of a cgroup above: nothing below memory.min. */
+static u64 cgroup_cache_unprotected(const struct umad_reserve *reserve)
+{
+	u64 usage = cgroup_usage(reserve);
+	u64 kept = (u64)READ_ONCE(reserve->memcg->memory.min) << PAGE_SHIFT;
+
+	return min(cgroup_cache(reserve), usage - min(usage, kept));
+}
 #else
 static u64 cgroup_max(const struct umad_reserve *reserve)
 {
@@ -357,6 +366,11 @@ static u64 cgroup_usage(const struct umad_reserve *reserve)
 }
 
 static u64 cgroup_cache(const struct umad_reserve *reserve)
+{
+	return 0;
+}
+
+static u64 cgroup_cache_unprotected(const struct umad_reserve *reserve)
 {
 	return 0;
 }
@@ -401,7 +415,7 @@ static u64 room_for(const struct umad_reserve *of_file, const struct umad_reserv
 	u64 usage = cgroup_usage(reserve);
 
 	for (; of_file != reserve; of_file = of_file->parent)
-		kept += cgroup_cache(of_file);
+		kept += cgroup_cache_unprotected(of_file);
 	kept += cgroup_cache(reserve);
 	usage -= min(usage, kept);
 	return max(max - min(max, usage), max / 16);

@@ -251,6 +251,17 @@ TEST_F_TIMEOUT(peers, endless_answer_beside_86_percent, 100)
 	answer_beside(_metadata, self, 86);
 }
 
+/* Page cache below memory.min is not reclaimed for a limit above. */
+TEST_F_TIMEOUT(peers, endless_answer_beside_protected_cache, 100)
+{
+	const struct victim victim = {
+		.limit = LIMIT, .below = true, .is_protected = true, .files = 1, .asks = 1,
+		.lazy = LIMIT / 10 * 8,
+	};
+
+	one_answer(_metadata, self, &victim, ENDLESS, false);
+}
+
 /* In the cgroup, with so much that it needs: asks, and reads what comes into new memory. */
 static void ask_and_read(size_t own, size_t len)
 {

@@ -23,6 +23,7 @@ struct victim {
 	long limit;
 	const char *limit_file;	/* "memory.max", if not said otherwise */
 	bool below;
+	bool is_protected;	/* all of that one, by memory.min */
 	bool reads;		/* what comes, at once */
 	unsigned int files;
 	unsigned int asks;	/* requests of the last file, that are outstanding for 10 minutes */
@@ -86,7 +87,8 @@ static inline pid_t start_victim(FIXTURE_DATA(peers) *self, const struct victim 
 	pid_t pid;
 
 	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, file, victim->limit) ||
-	    (victim->below && (cgroup_delegate(CGROUP) || cgroup_make(BELOW))))
+	    (victim->below && (cgroup_delegate(CGROUP) || cgroup_make(BELOW))) ||
+	    (victim->is_protected && cgroup_set(BELOW, "memory.min", victim->limit)))
 		return -EOPNOTSUPP;
 	/* It serves what the fixture's own file did. */
 	close(self->fd);
