@@ -147,6 +147,12 @@ static bool put_file(struct umad_reserve *reserve)
 	return last;
 }
 
+static bool is_in_use(struct umad_reserve *reserve)
+{
+	return atomic_read(&reserve->used) || atomic64_read(&reserve->unasked) ||
+	       atomic64_read(&reserve->answers) || atomic64_read(&reserve->unread);
+}
+
 /**
  * umad_reserve_put() - a file, or a cgroup below it, does not use it any more
  * @reserve: without agents and entries; consumed, may be NULL
@@ -159,7 +165,7 @@ void umad_reserve_put(struct umad_reserve *reserve)
 
 	for (; reserve && put_file(reserve); reserve = parent) {
 		parent = reserve->parent;
-		WARN_ON_ONCE(atomic_read(&reserve->used));
+		WARN_ON_ONCE(is_in_use(reserve));
 		/*
 		 * Its timer does not stay behind. But if it runs it may be
 		 * reclaiming, for as long as that takes, and close() is not to wait
