@@ -57,20 +57,6 @@ struct umad_reserve {
 };
 
 /**
- * enum umad_kept - what is to be kept that a cgroup has no say in
- * @UMAD_UNASKED_BEGINS: the first segment of a message that nobody has asked for
- * @UMAD_UNASKED_GOES_ON: another one
- * @UMAD_ANSWER: a segment of one that answers a request
- * @UMAD_UNREAD: what waits to be read
- */
-enum umad_kept {
-	UMAD_UNASKED_BEGINS,
-	UMAD_UNASKED_GOES_ON,
-	UMAD_ANSWER,
-	UMAD_UNREAD,
-};
-
-/**
  * umad_charge_begin() - charge another cgroup from now on
  * @memcg: of the file's opener, kept by the caller
  *
@@ -143,10 +129,6 @@ struct kmem_cache;
 struct umad_file;
 
 struct umad_reserve *umad_reserve_get(void);
-void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes);
-u64 umad_reserve_max(const struct umad_reserve *reserve);
-u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
-bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what);
 void umad_reserve_put(struct umad_reserve *reserve);
 void umad_reserve_refill(struct umad_file *file);
 void *umad_reserve_alloc(struct umad_file *file, struct kmem_cache *cache, size_t *used);

@@ -3,8 +3,8 @@
 #include "unread.h"
 
 #include <linux/math.h>
-#include "charge.h"
 #include "file.h"
+#include "room.h"
 
 /* What a file may have without being counted: who reads what comes has no more. */
 #define UNREAD_FREE	4096

@@ -95,7 +95,7 @@ static void leaves(struct umad_xfer_rx *rx)
 	MUST(list_empty(&rx->window_node) && list_empty(&rx->peer_node));
 }
 
-/* In place of charge.c. */
+/* In place of room.c. */
 void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes)
 {
 	atomic64_add(bytes, what == UMAD_ANSWER ? &reserve->answers : &reserve->unasked);

@@ -46,7 +46,7 @@ struct world {
 static struct world world __aligned(64);
 struct mem_cgroup *int_active_memcg;
 
-/* In place of charge.c. */
+/* In place of room.c. */
 u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 {
 	return U64_MAX;

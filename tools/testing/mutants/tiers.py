@@ -40,6 +40,7 @@ PLANS = {
     "dmac_cache.c": ["kunit"],
     "neigh.c": ["transfer"],
     "charge.c": ["transfer", "kunit", "race", "bounds"],
+    "room.c": ["transfer", "kunit", "race", "bounds"],
     "charge.h": ["transfer", "kunit", "bounds"],
     "deadlines.c": ["kunit", "transfer", "life", "hwsim"],
     "deadline.c": ["transfer", "hwsim", "kunit", "bounds"],

@@ -11,6 +11,7 @@
 #include "request.h"
 #include "rmpp/peer.h"
 #include "rmpp/reassembly.h"
+#include "room.h"
 #include "user.h"
 
 static unsigned int rmpp_file_answers = 4096;

@@ -14,12 +14,12 @@
 #include <linux/moduleparam.h>
 #include <linux/time64.h>
 #include "agent.h"
-#include "charge.h"
 #include "file.h"
 #include "port.h"
 #include "request.h"
 #include "rmpp/peer.h"
 #include "rmpp/xfer_rx.h"
+#include "room.h"
 #include "unread.h"
 #include "user.h"
 

@@ -16,6 +16,7 @@
 #include "charge.h"
 #include "file.h"
 #include "rmpp/reassembly.h"
+#include "room.h"
 #include "umad_rbtree.h"
 
 static unsigned int rmpp_file_memos = 65536;

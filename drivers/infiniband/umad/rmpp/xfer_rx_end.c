@@ -9,7 +9,6 @@
 #include <linux/minmax.h>
 #include "agent.h"
 #include "ah.h"
-#include "charge.h"
 #include "file.h"
 #include "port.h"
 #include "post.h"
@@ -19,6 +18,7 @@
 #include "rmpp/memo.h"
 #include "rmpp/resolve.h"
 #include "rmpp/table.h"
+#include "room.h"
 
 /*
  * ACKs of one message in ib_core. Each tells all, so one more may wait for the

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/types.h>
+#include "room.h"
+
+#include <linux/atomic.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/nodemask.h>
+#include "charge.h"
+#include "umad_memcg.h"
+
+/* What a cgroup has of a kind. */
+static atomic64_t *bytes_of(struct umad_reserve *reserve, enum umad_kept what)
+{
+	switch (what) {
+	case UMAD_ANSWER:
+		return &reserve->answers;
+	case UMAD_UNREAD:
+		return &reserve->unread;
+	default:
+		return &reserve->unasked;
+	}
+}
+
+/**
+ * umad_reserve_add() - what is received takes more memory
+ * @reserve: of the file that receives it, or NULL
+ * @what: it is; messages that begin and that go on are counted together
+ * @bytes: more; less than 0: it does not any more
+ *
+ * Context: any.
+ */
+void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes)
+{
+	for (; reserve; reserve = reserve->parent)
+		atomic64_add(bytes, bytes_of(reserve, what));
+}
+
+#ifdef CONFIG_MEMCG
+/*
+ * Bytes that a cgroup may have, and has. Above memory.high its processes are made to sleep, for
+ * seconds if nothing can be reclaimed.
+ */
+static u64 cgroup_max(const struct umad_reserve *reserve)
+{
+	unsigned long max = PAGE_COUNTER_MAX;
+
+	/* What is charged to one that is gone is so to the cgroup above it. */
+	if (reserve->memcg && mem_cgroup_online(reserve->memcg))
+		max = min(READ_ONCE(reserve->memcg->memory.max),
+			  READ_ONCE(reserve->memcg->memory.high));
+	return max == PAGE_COUNTER_MAX ? U64_MAX : (u64)max << PAGE_SHIFT;
+}
+
+static u64 cgroup_usage(const struct umad_reserve *reserve)
+{
+	return (u64)page_counter_read(&reserve->memcg->memory) << PAGE_SHIFT;
+}
+
+#ifdef CONFIG_LRU_GEN
+/* The lists with generations have counts of their own, which may be less than 0 for a moment. */
+static s64 pages_in_generations(const struct lruvec *lruvec, unsigned int zone)
+{
+	unsigned int gen;
+	s64 pages = 0;
+
+	for (gen = 0; gen < MAX_NR_GENS; gen++)
+		pages += READ_ONCE(lruvec->lrugen.nr_pages[gen][LRU_GEN_FILE][zone]);
+	return pages;
+}
+#else
+static s64 pages_in_generations(const struct lruvec *lruvec, unsigned int zone)
+{
+	return 0;
+}
+#endif
+
+static s64 file_pages(struct lruvec *lruvec, unsigned int zone)
+{
+	return mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
+	       mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone) +
+	       pages_in_generations(lruvec, zone);
+}
+
+/* Of that page cache, and what counts as such; not that of cgroups below. */
+static u64 cgroup_cache(const struct umad_reserve *reserve)
+{
+	struct lruvec *lruvec;
+	unsigned int zone;
+	s64 pages = 0;
+	int node;
+
+	for_each_node_state(node, N_MEMORY) {
+		lruvec = &reserve->memcg->nodeinfo[node]->lruvec;
+		for (zone = 0; zone < MAX_NR_ZONES; zone++)
+			pages += file_pages(lruvec, zone);
+	}
+	return (u64)max(pages, 0LL) << PAGE_SHIFT;
+}
+
+/* What is reclaimed of that for the limit of a cgroup above: nothing below memory.min. */
+static u64 cgroup_cache_unprotected(const struct umad_reserve *reserve)
+{
+	u64 usage = cgroup_usage(reserve);
+	u64 kept = (u64)READ_ONCE(reserve->memcg->memory.min) << PAGE_SHIFT;
+
+	return min(cgroup_cache(reserve), usage - min(usage, kept));
+}
+#else
+static u64 cgroup_max(const struct umad_reserve *reserve)
+{
+	return U64_MAX;
+}
+
+static u64 cgroup_usage(const struct umad_reserve *reserve)
+{
+	return 0;
+}
+
+static u64 cgroup_cache(const struct umad_reserve *reserve)
+{
+	return 0;
+}
+
+static u64 cgroup_cache_unprotected(const struct umad_reserve *reserve)
+{
+	return 0;
+}
+#endif
+
+/**
+ * umad_reserve_max() - what may be charged to a cgroup
+ * @reserve: the cgroup's, or NULL
+ *
+ * Context: any.
+ * Return: bytes, the least that it or one above it may have; U64_MAX: any number.
+ */
+u64 umad_reserve_max(const struct umad_reserve *reserve)
+{
+	u64 max = U64_MAX;
+
+	for (; reserve; reserve = reserve->parent)
+		max = min(max, cgroup_max(reserve));
+	return max;
+}
+
+/* The files of a cgroup, times the cgroups beside it, and so on. */
+static u64 more_parts(u64 parts, const struct umad_reserve *reserve)
+{
+	return min_t(u64, parts * max(READ_ONCE(reserve->files), 1U), U32_MAX);
+}
+
+/* Bytes that wait to be read. Who counts it may be late, and another has given it back. */
+static u64 unread_of(const struct umad_reserve *reserve)
+{
+	return max_t(s64, atomic64_read(&reserve->unread), 0);
+}
+
+/*
+ * What a cgroup uses that cannot be reclaimed. Of the page cache of cgroups below, only that of
+ * the file's is seen, and of those between.
+ */
+static u64 what_stays(const struct umad_reserve *of_file, const struct umad_reserve *reserve)
+{
+	u64 usage = cgroup_usage(reserve), cache = cgroup_cache(reserve);
+
+	for (; of_file != reserve; of_file = of_file->parent)
+		cache += cgroup_cache_unprotected(of_file);
+	return usage - min(usage, cache);
+}
+
+/*
+ * What is left beside that, with @kept of it which was received. What is not seen must not
+ * leave nothing.
+ */
+static u64 room_beside(u64 stays, u64 kept, u64 max)
+{
+	stays -= min(stays, kept);
+	return max(max - min(max, stays), max / 16);
+}
+
+/* Then what is left counts. */
+static bool is_nearly_full(const struct umad_reserve *reserve, u64 max)
+{
+	return cgroup_usage(reserve) > max - max / 8;
+}
+
+/**
+ * umad_reserve_share() - what each file of a cgroup may have for what is whole and was read
+ * @reserve: of the file, or NULL
+ * @parts: of all that the cgroup may have, the files have one in so many together; if it is
+ *	nearly full, two in so many of what is left, which is less by what they have already
+ *
+ * Context: any.
+ * Return: bytes, the least by its limit and those above it.
+ */
+u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
+{
+	const struct umad_reserve *of_file = reserve;
+	u64 share = U64_MAX, of_all = parts, max;
+
+	for (; reserve; reserve = reserve->parent) {
+		of_all = more_parts(of_all, reserve);
+		max = cgroup_max(reserve);
+		if (max != U64_MAX && is_nearly_full(reserve, max))
+			max = min(max, 2 * room_beside(what_stays(of_file, reserve), 0, max));
+		share = min(share, div_u64(max, of_all));
+	}
+	return share;
+}
+
+/*
+ * Somewhat less than half of that: who reads an answer needs as much again, and who is asked
+ * decides how long it is.
+ */
+static u64 room_for_answers(const struct umad_reserve *reserve, u64 stays, u64 max)
+{
+	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve);
+
+	return room_beside(stays, kept, max) / 16 * 7;
+}
+
+/* In place of a quarter of the limit. */
+static u64 quarter_of_rest(const struct umad_reserve *reserve, u64 stays, u64 max)
+{
+	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve) +
+		   atomic64_read(&reserve->unasked);
+
+	return min(max / 16, room_beside(stays, kept, max) / 4);
+}
+
+/*
+ * What may have come together before more of it is refused, and has. What has begun may have
+ * twice as much as what begins; and all that has begun, or is whole and not read, comes to
+ * half of the limit, with answers to half as much again as these may have.
+ */
+static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what, u64 quarter,
+			 u64 for_answers)
+{
+	u64 unasked = atomic64_read(&reserve->unasked);
+	u64 answers = atomic64_read(&reserve->answers);
+	u64 unread = unread_of(reserve);
+
+	switch (what) {
+	case UMAD_UNASKED_BEGINS:
+		return unasked > quarter;
+	case UMAD_UNREAD:
+		return unread > quarter;
+	case UMAD_UNASKED_GOES_ON:
+		return unasked + answers + unread > 2 * quarter;
+	default:
+		return answers + unread > for_answers ||
+		       unasked + answers + unread > for_answers + for_answers / 2;
+	}
+}
+
+/**
+ * umad_reserve_allows() - may what is received take more?
+ * @reserve: of the file that receives it, or NULL
+ * @own: bytes of the file, with what it has not read if it goes on
+ * @what: it is
+ *
+ * What a cgroup is charged for it cannot be reclaimed. If it fills the cgroup, the next
+ * page fault of a process there has it killed, and any node of the fabric could do that. So
+ * what begins, and what is not read, have a quarter of its limit each; if less than an eighth of
+ * it is left, which may be page cache, a sixteenth, or a quarter of what is left with that. A file
+ * has its share of an eighth, then of as much, whatever others have: as many files as are in its
+ * cgroup, times the cgroups beside that, and so on, have as much. But no file has more of answers
+ * than there is room for.
+ * Context: any.
+ * Return: false if they have too much, of a cgroup or of one above it.
+ */
+bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what)
+{
+	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
+	const struct umad_reserve *of_file = reserve;
+	u64 max, quarter, stays = 0, parts = 1, for_answers = U64_MAX;
+	bool full;
+
+	for (; reserve; reserve = reserve->parent) {
+		parts = more_parts(parts, reserve);
+		max = cgroup_max(reserve);
+		if (max == U64_MAX)
+			continue;
+		full = is_nearly_full(reserve, max);
+		if (full || what == UMAD_ANSWER)
+			stays = what_stays(of_file, reserve);
+		if (what == UMAD_ANSWER)
+			for_answers = room_for_answers(reserve, stays, max);
+		if (what == UMAD_ANSWER && own > for_answers)
+			return false;
+		quarter = full ? quarter_of_rest(reserve, stays, max) : max / 4;
+		if (own >> twice > div_u64(min(max / 8, quarter), parts) &&
+		    has_too_much(reserve, what, quarter, for_answers))
+			return false;
+	}
+	return true;
+}

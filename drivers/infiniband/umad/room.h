@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a cgroup has room for of what its processes are sent. It is charged to the cgroup and
+ * cannot be reclaimed: if it fills that, the next page fault of a process there has it killed.
+ */
+#ifndef UMAD_ROOM_H
+#define UMAD_ROOM_H
+
+#include <linux/types.h>
+
+struct umad_reserve;
+
+/**
+ * enum umad_kept - what is to be kept that a cgroup has no say in
+ * @UMAD_UNASKED_BEGINS: the first segment of a message that nobody has asked for
+ * @UMAD_UNASKED_GOES_ON: another one
+ * @UMAD_ANSWER: a segment of one that answers a request
+ * @UMAD_UNREAD: what waits to be read
+ */
+enum umad_kept {
+	UMAD_UNASKED_BEGINS,
+	UMAD_UNASKED_GOES_ON,
+	UMAD_ANSWER,
+	UMAD_UNREAD,
+};
+
+void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes);
+u64 umad_reserve_max(const struct umad_reserve *reserve);
+u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
+bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what);
+
+#endif /* UMAD_ROOM_H */
