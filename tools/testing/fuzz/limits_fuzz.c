@@ -22,6 +22,7 @@
 #include "rmpp/peer.h"
 #include "rmpp/window.h"
 #include "rmpp/xfer_rx.h"
+#include "room.h"
 #include "user.h"
 
 #define FILES		5

@@ -14,6 +14,7 @@
 #include "agent.h"
 #include "file.h"
 #include "rmpp/reassembly.h"
+#include "room.h"
 
 #define AGENTS		3
 #define NODES		5
