@@ -272,7 +272,7 @@ static void ask_and_read(size_t own, size_t len)
 
 	if (cgroup_enter(CGROUP))
 		_exit(2);
-	mem = mmap(NULL, own + len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mem = map_private(own + len);
 	buf = mem + own;
 	memset(mem, 1, own);
 	fd = open_server(METHOD_TABLE);

@@ -328,7 +328,7 @@ FIXTURE_TEARDOWN(beside)
 }
 
 /*
- * Beside floods_requests, of which one is in front of each of ours, it is 335 to 376 us. Alone it
+ * Beside floods_requests, of which one is in front of each of ours, it is 336 to 376 us. Alone it
  * is 194 us if the timer interrupts one round of a hundred, and 172 if it does not.
  *
  * The scheduler of 6.6 and later gives each thread its turn, and does not prefer those that
