@@ -11,14 +11,14 @@
 #include <linux/string.h>
 #include "umad_export.h"
 
-/* In ms. A change of the neighbour is heard of at once, but a change of the routes is not. */
+/* In ms. A change of a neighbour or a route is heard of at once, but not of a VRF, say. */
 #define AGE_MAX		1000
 
 /**
  * struct dmac_entry - one resolution
  * @key: zero in an unused one
  * @dmac: what it has found
- * @changes: of neighbours, before it
+ * @changes: umad_neigh_changes() before it
  * @expires: not used from then on
  */
 struct dmac_entry {
@@ -85,12 +85,12 @@ static struct dmac_entry *entry_of(struct umad_dmac_cache *cache,
  * umad_dmac_find() - has this been resolved lately?
  * @cache: of the port
  * @key: what is to be resolved
- * @changes: how often neighbours have changed so far
+ * @changes: umad_neigh_changes() so far
  * @now: the time
  * @dmac: set if so
  *
  * Context: process; does not sleep.
- * Return: true if so, and no neighbour has changed since.
+ * Return: true if so, and nothing that leads to it has changed since.
  */
 bool umad_dmac_find(struct umad_dmac_cache *cache, const struct umad_dmac_key *key,
 		    unsigned int changes, ktime_t now, struct umad_dmac *dmac)
@@ -112,7 +112,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_dmac_find);
  * umad_dmac_store() - remember a resolution
  * @cache: of the port
  * @key: what was resolved
- * @changes: how often neighbours had changed before it was begun
+ * @changes: umad_neigh_changes() before it was begun
  * @now: when that was
  * @dmac: what it has found
  *

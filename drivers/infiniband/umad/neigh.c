@@ -2,11 +2,19 @@
 #include "neigh.h"
 
 #include <linux/atomic.h>
+#include <linux/jiffies.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
+#include <net/fib_notifier.h>
+#include <net/net_namespace.h>
 #include <net/netevent.h>
 
+/* IPv4 announces that a route goes before it does: after so long, in jiffies, it has. */
+#define SETTLE		(HZ / 50 + 1)
+
 static atomic_t changes = ATOMIC_INIT(0);
+static unsigned long routes_changed_at;	/* in jiffies */
+static bool hears_routes;		/* constant after umad_neigh_init() */
 
 static int netevent(struct notifier_block *nb, unsigned long event, void *ptr)
 {
@@ -24,6 +32,14 @@ static int netdevice(struct notifier_block *nb, unsigned long event, void *ptr)
 	return NOTIFY_DONE;
 }
 
+/* Also for each route that there is when it is registered. */
+static int fib_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	WRITE_ONCE(routes_changed_at, jiffies);
+	atomic_inc_return(&changes);
+	return NOTIFY_DONE;
+}
+
 static struct notifier_block netevent_nb = {
 	.notifier_call = netevent,
 };
@@ -32,9 +48,14 @@ static struct notifier_block netdevice_nb = {
 	.notifier_call = netdevice,
 };
 
+static struct notifier_block fib_nb = {
+	.notifier_call = fib_event,
+};
+
 /**
  * umad_neigh_init() - begin to count
  *
+ * Routes that change all the time cannot be listened to. Then every address is resolved.
  * Context: process; sleeps.
  * Return: 0 or an errno.
  */
@@ -45,9 +66,12 @@ int umad_neigh_init(void)
 	if (ret)
 		return ret;
 	ret = register_netevent_notifier(&netevent_nb);
-	if (ret)
+	if (ret) {
 		unregister_netdevice_notifier(&netdevice_nb);
-	return ret;
+		return ret;
+	}
+	hears_routes = !register_fib_notifier(&init_net, &fib_nb, NULL, NULL);
+	return 0;
 }
 
 /**
@@ -57,6 +81,8 @@ int umad_neigh_init(void)
  */
 void umad_neigh_exit(void)
 {
+	if (hears_routes)
+		unregister_fib_notifier(&init_net, &fib_nb);
 	unregister_netevent_notifier(&netevent_nb);
 	unregister_netdevice_notifier(&netdevice_nb);
 }
@@ -70,4 +96,19 @@ void umad_neigh_exit(void)
 unsigned int umad_neigh_changes(void)
 {
 	return atomic_read_acquire(&changes);
+}
+
+/**
+ * umad_neigh_is_settled() - does umad_neigh_changes() tell of all that changes?
+ * @net: the network namespace of a resolution
+ *
+ * Call between umad_neigh_changes() and the resolution. Only the routes of the first network
+ * namespace are heard of: to listen to those of another makes its end wait for RCU.
+ * Context: any.
+ * Return: false if the resolution may find a route that is on its way out.
+ */
+bool umad_neigh_is_settled(const struct net *net)
+{
+	return hears_routes && net_eq(net, &init_net) &&
+	       time_after(jiffies, READ_ONCE(routes_changed_at) + SETTLE);
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* How often neighbours and network interfaces have changed. */
+/* How often neighbours, network interfaces and routes have changed. */
 #ifndef UMAD_NEIGH_H
 #define UMAD_NEIGH_H
+
+#include <linux/types.h>
+
+struct net;
 
 int umad_neigh_init(void);
 void umad_neigh_exit(void);
 unsigned int umad_neigh_changes(void);
+bool umad_neigh_is_settled(const struct net *net);
 
 #endif /* UMAD_NEIGH_H */

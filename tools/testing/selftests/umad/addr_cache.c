@@ -12,6 +12,7 @@
 
 #define FAR	"fd99::2"
 #define WRITES	200
+#define SETTLED	50	/* ms after a change of the routes */
 
 FIXTURE(cache) {
 	struct test_port port;
@@ -43,6 +44,7 @@ FIXTURE_SETUP(cache)
 	ASSERT_EQ(0, umad_port_find(&self->port));
 	ASSERT_EQ(0, route6(true, "fd99::", 64, self->port.netdev));
 	ASSERT_EQ(0, neigh6(true, FAR, self->port.netdev));
+	sleep_ms(SETTLED);
 	self->fd = umad_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, umad_reg_client(self->fd));
@@ -76,6 +78,34 @@ TEST_F(cache, neighbour_that_has_changed_is_not_known)
 	EXPECT_EQ(0, neigh6(true, FAR, self->port.netdev));
 	EXPECT_FALSE(write_finds_it(_metadata, self));
 	EXPECT_TRUE(write_finds_it(_metadata, self));
+}
+
+/* soft-RoCE looks the route up, too, and without one its queue pair would fail, for all. */
+TEST_F(cache, address_without_a_route_is_ENETUNREACH)
+{
+	int srv = umad_open(O_RDWR);
+
+	ASSERT_EQ(0, umad_reg_server(srv, CLASS_VENDOR1, METHOD_TEST));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	ASSERT_EQ(0, route6(false, "fd99::", 64, self->port.netdev));
+	EXPECT_EQ(-ENETUNREACH, msg_write(self->fd, &self->msg));
+	EXPECT_EQ(0, msg_round_trip(self->fd, srv, &self->port, 7));
+	EXPECT_EQ(0, route6(true, "fd99::", 64, self->port.netdev));
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	close(srv);
+}
+
+/* It may be told before the old one is out of use. */
+TEST_F(cache, address_is_not_known_while_routes_change)
+{
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	ASSERT_EQ(0, route6(true, "fd98::", 64, self->port.netdev));
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	sleep_ms(SETTLED);
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	EXPECT_EQ(0, route6(false, "fd98::", 64, self->port.netdev));
 }
 
 /* Two writes, and the answer to the second. */
