@@ -55,7 +55,6 @@ static struct notifier_block fib_nb = {
 /**
  * umad_neigh_init() - begin to count
  *
- * Routes that change all the time cannot be listened to. Then every address is resolved.
  * Context: process; sleeps.
  * Return: 0 or an errno.
  */
@@ -70,6 +69,7 @@ int umad_neigh_init(void)
 		unregister_netdevice_notifier(&netdevice_nb);
 		return ret;
 	}
+	/* It fails while routes change all the time. Then every address is resolved. */
 	hears_routes = !register_fib_notifier(&init_net, &fib_nb, NULL, NULL);
 	return 0;
 }
