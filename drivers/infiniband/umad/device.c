@@ -11,6 +11,7 @@
 #include "debugfs.h"
 #include "dmac_cache.h"
 #include "file.h"
+#include "flush.h"
 #include "issm.h"
 #include "port.h"
 #include "rmpp/abort.h"
@@ -161,6 +162,7 @@ static void shutdown_files(struct umad_port *port)
 		umad_file_shutdown(file);
 	mutex_unlock(&port->files_lock);
 	umad_rmpp_abort_destroy(port);
+	umad_flush_end(port);
 }
 
 /* ib_core does not rename it meanwhile. */
@@ -194,6 +196,7 @@ static void port_init(struct umad_port *port, struct ib_device *ib_dev, u32 port
 			     DEFAULT_RATELIMIT_BURST);
 	/* No message about messages: the counters have all. */
 	ratelimit_set_flags(&port->refusals, RATELIMIT_MSG_ON_RELEASE);
+	umad_flush_init(port);
 	umad_rmpp_abort_init(port);
 }
 
@@ -331,7 +334,13 @@ err_ports:
 
 static void device_remove_ports(struct ib_device *ib_dev, void *client_data)
 {
-	device_free(client_data);
+	struct umad_device *device = client_data;
+	struct umad_port *port;
+	unsigned long i;
+
+	xa_for_each(&device->ports, i, port)
+		umad_flush_begin(port);
+	device_free(device);
 }
 
 static int nl_info(struct ib_device *ib_dev, struct umad_device *device,

@@ -14,6 +14,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include "active_ref.h"
+#include "flush.h"
 #include "retry.h"
 #include "rmpp/sched.h"
 #include "rmpp/window.h"
@@ -78,6 +79,7 @@ struct workqueue_struct;
  *	who queue them keep the bounds above, so that all run at the same time; constant
  * @addr_works: of them those for messages
  * @addr_rejects: and those for packets that are refused
+ * @flush: when @ib_dev is removed
  * @stats: counters
  * @refusals: limits the messages about refused registrations
  * @debugfs: directory
@@ -120,6 +122,7 @@ struct umad_port {
 	struct workqueue_struct *addr_wq;
 	atomic_t addr_works;
 	atomic_t addr_rejects;
+	struct umad_flush flush;
 	struct umad_stats stats;
 	struct ratelimit_state refusals;
 	struct dentry *debugfs;

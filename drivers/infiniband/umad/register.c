@@ -12,6 +12,7 @@
 #include "agent.h"
 #include "ah.h"
 #include "file.h"
+#include "flush.h"
 #include "hdr.h"
 #include "port.h"
 #include "post.h"
@@ -290,6 +291,7 @@ static int agent_register(struct umad_agent *agent,
 	agent->hidden.own.core = core;
 	agent->hidden.receive = umad_recv_hidden_handler;
 	WRITE_ONCE(agent->core, core);
+	umad_flush_qp(port, core->qp);
 	/* Nothing is sent yet that would need a place. */
 	agent->flow.limit = flow_limit(agent, req.mgmt_class);
 	/* Three quarters of the receive queue may be promised to RMPP senders. */

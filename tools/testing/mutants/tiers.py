@@ -48,6 +48,7 @@ PLANS = {
     "file.c": ["transfer", "kunit", "life"],
     "flow.c": ["kunit", "hwsim"],
     "active_ref.c": ["kunit", "life"],
+    "flush.c": ["hwsim"],
     "hdr.c": ["abi", "hwsim", "kunit"],
     "hidden.c": ["transfer", "life"],
     "ioctl.c": ["abi", "kunit"],

@@ -195,6 +195,20 @@ TEST_F(hold, removal_with_sends_in_flight)
 	EXPECT_EQ(-EIO, msg_read(self->fd, &self->got, PATIENCE));
 }
 
+/* Nor does it wait for ever: they are flushed. */
+TEST_F(hold, removal_with_sends_that_never_complete)
+{
+	send_held(_metadata, self, 20, PATIENCE);
+	side_start(&self->del, do_del, self);
+	EXPECT_TRUE(side_done(&self->del, 2500));
+	/* In-tree it would never end. */
+	hwsim_set(DEVICE, 1, "hold_completions", "0");
+	ASSERT_TRUE(side_done(&self->del, PATIENCE));
+	EXPECT_EQ(0, self->del_ret);
+	self->gone = true;
+	EXPECT_EQ(-EIO, msg_read(self->fd, &self->got, PATIENCE));
+}
+
 struct sleeper {
 	struct side_call call;
 	int fd;
