@@ -104,7 +104,7 @@ TEST_F(peers, unread_messages_of_many_files_have_it_not_killed)
 	flood(_metadata, self, &victim, 1);
 }
 
-TEST_F(peers, unread_mads_of_many_files_have_it_not_killed)
+TEST_F_TIMEOUT(peers, unread_mads_of_many_files_have_it_not_killed, 240)
 {
 	const struct victim victim = { .limit = LIMIT / 2, .files = FILES };
 
@@ -135,7 +135,7 @@ TEST_F(peers, unasked_messages_keep_below_memory_high)
 }
 
 /* What is remembered of messages that have been read. */
-TEST_F(peers, messages_that_were_read_have_it_not_killed)
+TEST_F_TIMEOUT(peers, messages_that_were_read_have_it_not_killed, 240)
 {
 	const struct victim victim = { .limit = LIMIT / 4, .files = 1, .reads = true };
 

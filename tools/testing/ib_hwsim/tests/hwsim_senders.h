@@ -89,7 +89,7 @@ static inline int send_up_to(FIXTURE_DATA(peers) *self, struct sender *senders, 
 	unsigned int stops = heard->stops, quiet = 0, left = 1, i;
 	int ret;
 
-	while (left && heard->stops == stops && quiet++ < 1000) {
+	while (left && heard->stops == stops && quiet++ < 200) {
 		for (i = left = 0; i < n; i++) {
 			ret = send_allowed(self, &senders[i], last);
 			if (ret < 0)

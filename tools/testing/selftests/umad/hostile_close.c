@@ -53,10 +53,9 @@ static void *do_unreg(void *arg)
 	return (void *)(long)umad_unreg(*(int *)arg, 0);
 }
 
-/* The checkers of a debug kernel take most of the time. */
 static unsigned int soon_ms(void)
 {
-	return access("/sys/kernel/debug/kmemleak", F_OK) ? SOON : SLOW * SOON;
+	return kernel_debugs() ? SLOW * SOON : SOON;
 }
 
 /* The call returns soon; says how long it took. */

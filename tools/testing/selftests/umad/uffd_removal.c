@@ -183,7 +183,7 @@ TEST_F_TIMEOUT(uffd, removal_waits_for_no_page_fault, 60)
 	EXPECT_EQ(1, poll(&pfd, 1, 0));
 	EXPECT_EQ(POLLERR, pfd.revents);
 	/* Only the debug kernel notices who uses it then. */
-	if (!access("/sys/kernel/debug/kmemleak", F_OK))
+	if (kernel_debugs())
 		sleep_ms(FREED_MS);
 	/* Now the page comes, with what belongs there. */
 	reg_init(&req, 0, 0);

@@ -399,6 +399,12 @@ bool kernel_from(unsigned int major, unsigned int minor)
 	return is_major > major || (is_major == major && is_minor >= minor);
 }
 
+/* Do KASAN, lockdep and kmemleak take most of the time, and more of the memory? */
+bool kernel_debugs(void)
+{
+	return !access("/sys/kernel/debug/kmemleak", F_OK);
+}
+
 uint64_t now_us(void)
 {
 	struct timespec ts;

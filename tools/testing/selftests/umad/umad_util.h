@@ -122,6 +122,7 @@ int umad_read_sysfs(const char *path, char *buf, size_t len);
 int umad_write_sysfs(const char *path, const char *text);
 long env_long(const char *name, long value);
 bool kernel_from(unsigned int major, unsigned int minor);
+bool kernel_debugs(void);
 
 uint64_t now_ms(void);
 uint64_t now_us(void);
