@@ -34,6 +34,21 @@ static inline bool umad_is_one_buffer(const struct iov_iter *iter)
 }
 
 /**
+ * umad_skip_empty() - go on to a buffer that is not empty
+ * @iter: the caller's memory, some of which is left
+ *
+ * 5.10 goes over one empty buffer at a time.
+ * Context: any.
+ */
+static inline void umad_skip_empty(struct iov_iter *iter)
+{
+	unsigned long n;
+
+	for (n = iter->nr_segs; n && !iov_iter_single_seg_count(iter); n--)
+		iov_iter_advance(iter, 0);
+}
+
+/**
  * umad_for_records() - read or write one record after another
  * @iocb: of the call
  * @iter: the caller's memory
@@ -58,9 +73,8 @@ umad_for_records(struct kiocb *iocb, struct iov_iter *iter,
 	if (!umad_is_one_buffer(iter))
 		return -EINVAL;
 	do {
-		/* An empty one behind the first is skipped. */
 		if (done)
-			iov_iter_advance(iter, 0);
+			umad_skip_empty(iter);
 		count = iter_is_iovec(iter) ? iov_iter_single_seg_count(iter) :
 					      iov_iter_count(iter);
 		ret = record(iocb, iter, count);
