@@ -18,10 +18,10 @@
 #define OTHER	33		/* device */
 #define MADS	6000
 
-/* Messages that nobody has asked for have all begun, and become whole one by one. */
-static int send_unasked(FIXTURE_DATA(peers) *self, unsigned int peers, struct heard *heard)
+/* Messages that nobody has asked for begin, each from a peer of its own. */
+static int begin_unasked(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int peers,
+			 struct heard *heard)
 {
-	struct sender senders[PEERS];
 	unsigned int i;
 	int ret = 0;
 
@@ -30,6 +30,16 @@ static int send_unasked(FIXTURE_DATA(peers) *self, unsigned int peers, struct he
 		ret = send_allowed(self, &senders[i], 1);
 		hear(self, senders, i + 1, heard, 1);
 	}
+	return ret < 0 ? ret : 0;
+}
+
+/* They have all begun, and become whole one by one. */
+static int send_unasked(FIXTURE_DATA(peers) *self, unsigned int peers, struct heard *heard)
+{
+	struct sender senders[PEERS];
+	int ret = begin_unasked(self, senders, peers, heard);
+	unsigned int i;
+
 	for (i = 0; ret >= 0 && i < peers; i++)
 		ret = send_up_to(self, &senders[i], 1, MESSAGE, heard);
 	return ret < 0 ? ret : 0;
@@ -102,9 +112,7 @@ TEST_F_TIMEOUT(peers, messages_go_on_beside_unread_ones, 100)
 	ASSERT_EQ(0, send_up_to(self, unread, 2, MESSAGE, &heard));
 	hear(self, unread, 2, &heard, 20);
 	ASSERT_EQ(2, heard.complete);
-	for (i = 0; i < PEERS; i++)
-		senders[i] = new_sender(FIRST + i, METHOD_TABLE, FIRST + i, MESSAGE);
-	ASSERT_EQ(0, send_up_to(self, senders, PEERS, 1, &heard));
+	ASSERT_EQ(0, begin_unasked(self, senders, PEERS, &heard));
 	ASSERT_EQ(0, send_up_to(self, senders, PEERS, MESSAGE - 1, &heard));
 	for (i = 0; i < PEERS; i++)
 		acked += senders[i].acked;
@@ -123,16 +131,13 @@ TEST_F_TIMEOUT(peers, message_beside_a_file_that_has_half, 100)
 	struct sender others[PEERS], sender = new_sender(1, METHOD_TABLE + 1, 1, SHARE);
 	struct heard heard = {};
 	pid_t pid;
-	int i;
 
 	pid = start_victim(self, &victim);
 	if (pid == -EOPNOTSUPP)
 		SKIP(return, "no memory cgroups");
 	ASSERT_LT(0, pid);
 	/* All have begun before there is too much for that. */
-	for (i = 0; i < PEERS; i++)
-		others[i] = new_sender(FIRST + i, METHOD_TABLE, FIRST + i, MESSAGE);
-	ASSERT_EQ(0, send_up_to(self, others, PEERS, 1, &heard));
+	ASSERT_EQ(0, begin_unasked(self, others, PEERS, &heard));
 	ASSERT_EQ(1, send_allowed(self, &sender, 1));
 	hear(self, &sender, 1, &heard, 1);
 	ASSERT_EQ(0, send_up_to(self, others, PEERS, MESSAGE - 1, &heard));
@@ -179,11 +184,12 @@ TEST_F_TIMEOUT(peers, whole_messages_beside_90_percent, 100)
 }
 
 /* Of the request that comes now. */
-static struct sender new_answer(FIXTURE_DATA(peers) *self, uint32_t segs)
+static struct sender new_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+				uint32_t segs)
 {
-	uint64_t tid = see(self, SOON) < 0 ? 0 : be64toh(frame_mad(&self->seen)->tid);
-
-	return new_sender(0, METHOD_TABLE | METHOD_RESP, tid, segs);
+	ASSERT_LE(0, see(self, SOON));
+	return new_sender(0, METHOD_TABLE | METHOD_RESP, be64toh(frame_mad(&self->seen)->tid),
+			  segs);
 }
 
 /* Each is less than half of the cgroup; all together are not. */
@@ -201,7 +207,7 @@ static void answers(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self
 		SKIP(return, "no memory cgroups");
 	ASSERT_LT(0, pid);
 	for (i = 0; i < asks; i++)
-		senders[i] = new_answer(self, ANSWER);
+		senders[i] = new_answer(_metadata, self, ANSWER);
 	for (i = 0; i < asks; i++)
 		ASSERT_EQ(1, send_allowed(self, &senders[i], 1));
 	hear(self, senders, asks, &heard, 20);
@@ -264,7 +270,7 @@ static void one_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *s
 	if (pid == -EOPNOTSUPP)
 		SKIP(return, "no memory cgroups");
 	ASSERT_LT(0, pid);
-	sender = new_answer(self, segs);
+	sender = new_answer(_metadata, self, segs);
 	send_answer(_metadata, self, &sender, &heard);
 	EXPECT_EQ(fits, !heard.stops);
 	EXPECT_EQ(fits, sender.acked == segs);
@@ -336,7 +342,7 @@ TEST_F_TIMEOUT(peers, endless_answer_beside_unread_messages, 100)
 	if (pid == -EOPNOTSUPP)
 		SKIP(return, "no memory cgroups");
 	ASSERT_LT(0, pid);
-	sender = new_answer(self, ENDLESS);
+	sender = new_answer(_metadata, self, ENDLESS);
 	/* With a quarter of the cgroup unread no message would begin. */
 	for (i = 0; i < UNREAD; i++) {
 		struct sender other = new_sender(FIRST + i, METHOD_TABLE, FIRST + i, MESSAGE);
@@ -403,7 +409,7 @@ static void read_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *
 	pid = fork();
 	if (!pid)
 		ask_and_read(LIMIT / 100 * percent, len + (64 << 10));
-	sender = new_answer(self, len / SEG);
+	sender = new_answer(_metadata, self, len / SEG);
 	send_answer(_metadata, self, &sender, &heard);
 	for (i = 0; i < 20 && !waitpid(pid, &status, WNOHANG); i++)
 		sleep_ms(50);
