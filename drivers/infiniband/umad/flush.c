@@ -38,7 +38,7 @@ static void do_flush(struct work_struct *work)
 	struct ib_qp *qp;
 	unsigned int i;
 
-	dev_info(&port->dev, "%s does not complete what it sends: flushed\n", port->ib_dev_name);
+	dev_info(&port->dev, "the device does not complete what it sends: flushed\n");
 	for (i = 0; i < ARRAY_SIZE(flush->qp); i++) {
 		qp = READ_ONCE(flush->qp[i]);
 		if (qp)
