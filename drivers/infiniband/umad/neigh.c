@@ -87,6 +87,20 @@ void umad_neigh_exit(void)
 	unregister_netdevice_notifier(&netdevice_nb);
 }
 
+/*
+ * The kernel's own numbers, of what it keeps of a lookup. These tell of nexthop objects and
+ * of IPsec policies, after their change; but not of each route that goes.
+ */
+static unsigned int genids(void)
+{
+	unsigned int n = rt_genid_ipv4(&init_net);
+
+#if IS_ENABLED(CONFIG_IPV6)
+	n += rt_genid_ipv6(&init_net);
+#endif
+	return n;
+}
+
 /**
  * umad_neigh_changes() - how often has what a resolution finds changed?
  *
@@ -95,7 +109,11 @@ void umad_neigh_exit(void)
  */
 unsigned int umad_neigh_changes(void)
 {
-	return atomic_read_acquire(&changes);
+	unsigned int kept = genids();
+
+	/* What is read after this is no older. */
+	smp_rmb();
+	return kept + atomic_read_acquire(&changes);
 }
 
 /**

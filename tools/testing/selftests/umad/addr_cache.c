@@ -12,6 +12,7 @@
 
 #define FAR	"fd99::2"
 #define WRITES	200
+#define NEXTHOP	7	/* a nexthop object */
 #define SETTLED	50	/* ms after a change of the routes */
 
 FIXTURE(cache) {
@@ -60,6 +61,7 @@ FIXTURE_TEARDOWN(cache)
 	close(self->fd);
 	neigh6(false, FAR, self->port.netdev);
 	route6(false, "fd99::", 64, self->port.netdev);
+	nexthop_del(NEXTHOP);
 }
 
 TEST_F(cache, address_is_known_for_a_second)
@@ -108,6 +110,24 @@ TEST_F(cache, address_is_not_known_while_routes_change)
 	EXPECT_FALSE(write_finds_it(_metadata, self));
 	EXPECT_TRUE(write_finds_it(_metadata, self));
 	EXPECT_EQ(0, route6(false, "fd98::", 64, self->port.netdev));
+}
+
+/* The route stays as it is, and none that listens to routes hears of it. */
+TEST_F(cache, address_is_not_known_when_its_nexthop_is_a_black_hole)
+{
+	int srv = umad_open(O_RDWR);
+
+	ASSERT_EQ(0, umad_reg_server(srv, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(0, nexthop6(NEXTHOP, self->port.netdev));
+	ASSERT_EQ(0, route6_by_nexthop("fd99::", 64, NEXTHOP));
+	sleep_ms(SETTLED);
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	sleep_ms(SETTLED);
+	ASSERT_EQ(0, nexthop6(NEXTHOP, NULL));
+	EXPECT_EQ(-EINVAL, msg_write(self->fd, &self->msg));
+	EXPECT_EQ(0, msg_round_trip(self->fd, srv, &self->port, 7));
+	close(srv);
 }
 
 /* Two writes, and the answer to the second. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <linux/netlink.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 
@@ -286,7 +287,7 @@ int rdma_set_netns_exclusive(bool exclusive)
 	return transact_ack(NETLINK_RDMA, &req);
 }
 
-int route6(bool add, const char *prefix, int len, const char *netdev)
+static int route6_to(bool add, const char *prefix, int len, uint16_t type, uint32_t to)
 {
 	struct rtmsg rtm = {
 		.rtm_family = AF_INET6, .rtm_dst_len = len,
@@ -302,7 +303,44 @@ int route6(bool add, const char *prefix, int len, const char *netdev)
 		     add ? NLM_F_CREATE | NLM_F_REPLACE : 0);
 	put_raw(&req, &rtm, sizeof(rtm));
 	put_attr(&req, RTA_DST, &addr, sizeof(addr));
-	put_u32(&req, RTA_OIF, if_nametoindex(netdev));
+	put_u32(&req, type, to);
+	return transact_ack(NETLINK_ROUTE, &req);
+}
+
+int route6(bool add, const char *prefix, int len, const char *netdev)
+{
+	return route6_to(add, prefix, len, RTA_OIF, if_nametoindex(netdev));
+}
+
+int route6_by_nexthop(const char *prefix, int len, uint32_t nexthop)
+{
+	return route6_to(true, prefix, len, RTA_NH_ID, nexthop);
+}
+
+int nexthop6(uint32_t nexthop, const char *netdev)
+{
+	struct nhmsg nhm = { .nh_family = AF_INET6, .nh_protocol = RTPROT_STATIC };
+	struct nl_request req;
+
+	request_init(&req, RTM_NEWNEXTHOP, NLM_F_CREATE | NLM_F_REPLACE);
+	put_raw(&req, &nhm, sizeof(nhm));
+	put_u32(&req, NHA_ID, nexthop);
+	if (netdev)
+		put_u32(&req, NHA_OIF, if_nametoindex(netdev));
+	else
+		put_attr(&req, NHA_BLACKHOLE, "", 0);
+	return transact_ack(NETLINK_ROUTE, &req);
+}
+
+/* With the routes by it. */
+int nexthop_del(uint32_t nexthop)
+{
+	struct nhmsg nhm = { 0 };
+	struct nl_request req;
+
+	request_init(&req, RTM_DELNEXTHOP, 0);
+	put_raw(&req, &nhm, sizeof(nhm));
+	put_u32(&req, NHA_ID, nexthop);
 	return transact_ack(NETLINK_ROUTE, &req);
 }
 

@@ -27,6 +27,10 @@ int rdma_set_netns_exclusive(bool exclusive);
 int rdma_link_set_netns(const char *ibdev, int netns_fd);
 
 int route6(bool add, const char *prefix, int len, const char *netdev);
+/* By a nexthop object; a nexthop without a netdev is a black hole. */
+int route6_by_nexthop(const char *prefix, int len, uint32_t nexthop);
+int nexthop6(uint32_t nexthop, const char *netdev);
+int nexthop_del(uint32_t nexthop);
 int neigh6(bool add, const char *addr, const char *netdev);
 int netdev_arp(const char *netdev, bool arp);
 
