@@ -4,6 +4,8 @@
 #include <linux/minmax.h>
 #include <linux/nodemask.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 #include "deadlines.h"
 #include "dmac_cache.h"
@@ -84,3 +86,19 @@ void umad_port_put(struct umad_port *port)
 	kref_put(&port->kref, port_release);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_port_put);
+
+/**
+ * umad_port_get_name() - what is the RDMA device called now?
+ * @port: of it
+ * @name: set, ends with a NUL
+ * @size: bytes of that
+ *
+ * `rdma dev set NAME name` changes it.
+ * Context: process; does not sleep.
+ */
+void umad_port_get_name(struct umad_port *port, char *name, size_t size)
+{
+	spin_lock(&port->name_lock);
+	strscpy(name, port->ib_dev_name, size);
+	spin_unlock(&port->name_lock);
+}

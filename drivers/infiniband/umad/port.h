@@ -131,5 +131,6 @@ struct umad_port {
 int umad_port_queues_init(struct umad_port *port);
 void umad_port_get(struct umad_port *port);
 void umad_port_put(struct umad_port *port);
+void umad_port_get_name(struct umad_port *port, char *name, size_t size);
 
 #endif /* UMAD_PORT_H */

@@ -62,13 +62,6 @@ static void find_holder(struct umad_port *port, const struct ib_mad_reg_req *req
 	mutex_unlock(&port->files_lock);
 }
 
-static void get_name(struct umad_port *port, char *name, size_t len)
-{
-	spin_lock(&port->name_lock);
-	strscpy(name, port->ib_dev_name, len);
-	spin_unlock(&port->name_lock);
-}
-
 /* Who has the methods; nothing for another reason. */
 static void describe_holder(char *text, size_t len, enum umad_refusal why,
 			    const struct holder *holder)
@@ -93,7 +86,7 @@ static void print(struct umad_port *port, const struct umad_reg *reg,
 	char comm[TASK_COMM_LEN], by[96], device[IB_DEVICE_NAME_MAX];
 
 	get_task_comm(comm, current);
-	get_name(port, device, sizeof(device));
+	umad_port_get_name(port, device, sizeof(device));
 	if (why == UMAD_REFUSED_GONE) {
 		/* What it asked for has not been read. */
 		dev_info(&port->dev, "%*pE (pid %d) cannot register on %s port %u: %s (%pe)\n",

@@ -4,7 +4,6 @@
 
 #include <linux/device.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/sysfs.h>
 #include "hdr.h"
 #include "port.h"
@@ -18,10 +17,7 @@ static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr,
 
 	if (umad_active_ref_is_dead(&port->active_ref))
 		return -ENODEV;
-	/* The live name: `rdma dev set NAME name` changes it. */
-	spin_lock(&port->name_lock);
-	strscpy(name, port->ib_dev_name, sizeof(name));
-	spin_unlock(&port->name_lock);
+	umad_port_get_name(port, name, sizeof(name));
 	return sysfs_emit(buf, "%s\n", name);
 }
 static DEVICE_ATTR_RO(ibdev);

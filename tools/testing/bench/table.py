@@ -60,6 +60,11 @@ def shown(module, wire, size):
     return text
 
 
+def named(wire):
+    """What the table calls it."""
+    return NAMES.get(wire, wire.replace("_", " "))
+
+
 class Table:
     """Rows of text, and whether all targets were met."""
 
@@ -76,7 +81,7 @@ class Table:
 
     def xfer(self, wire, size, target, measured, met):
         """A row about messages one after the other."""
-        self.add(NAMES.get(wire, wire.replace("_", " ")), f"{size // M} MiB",
+        self.add(named(wire), f"{size // M} MiB",
                  shown("intree", wire, size), shown("ours", wire, size),
                  target, measured, met=met)
 
@@ -129,7 +134,7 @@ def many(table, wire):
         return float(values["slowest/mean"]), f"slowest {slowest:.3f} s"
 
     ratio, text = worst("ours")
-    table.add(NAMES.get(wire, wire), "64 x 64 KiB", worst("intree")[1], text,
+    table.add(named(wire), "64 x 64 KiB", worst("intree")[1], text,
               "slowest <= 1.5 of mean",
               f"{ratio:.2f}" if ratio else "-",
               met=ratio is not None and ratio <= 1.5)
@@ -141,7 +146,7 @@ def raw(table, wire):
     took = median("ours", wire, 32 * M)
     segment = took * 1e6 / (32 * M / SEGMENT) if took else None
     share = float(floor) / segment if floor and segment else None
-    table.add(NAMES.get(wire, wire), "a segment, a MAD alone",
+    table.add(named(wire), "a segment, a MAD alone",
               f"{floor} us" if floor else "-",
               f"{segment:.1f} us" if segment else "-", ">= 0.95 of the rate",
               f"{share:.2f}" if share else "-", met=bool(share) and share >= 0.95)
