@@ -100,6 +100,8 @@ UMAD_COUNTER(RMPP_REFUSED, rmpp_refused, "messages",
 	     "refused with STOP for a limit, at their beginning or later")
 UMAD_COUNTER(RMPP_EVICTED, rmpp_evicted, "messages",
 	     "of rmpp_refused, those that were idle and made room for another")
+UMAD_COUNTER(RMPP_TURNS, rmpp_turns, "waits",
+	     "of messages that share the port's window with many, for their turn")
 UMAD_COUNTER(RMPP_ACKS_MERGED, rmpp_acks_merged, "ACKs",
 	     "merged into a later one, as four of the message were in ib_core")
 UMAD_COUNTER(RMPP_ANSWERS_DROPPED, rmpp_answers_dropped, "packets",

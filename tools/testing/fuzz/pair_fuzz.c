@@ -46,6 +46,7 @@ struct event {
  * @rx: the receiver
  * @layout: of the class
  * @window: that the receiver has to give
+ * @waited: it has let the sender wait for its turn
  * @claims: the first segment says how long the message is
  * @now: the time
  * @delay: of the wire
@@ -69,6 +70,7 @@ struct world {
 	struct rmpp_rx rx;
 	struct rmpp_layout layout;
 	u32 window;
+	bool waited;
 	bool claims;
 	u64 now;
 	u64 delay;
@@ -245,7 +247,12 @@ static void run_rx(struct world *w, enum rmpp_rx_verdict verdict)
 
 	switch (verdict) {
 	case RMPP_RX_ACK:
-		rmpp_rx_format_ack(&w->rx, w->window, &ack);
+		w->waited = w->window % 8 == 7 && w->rx.state == RMPP_RX_REASSEMBLING &&
+			    !w->waited && w->rx.expected > w->rx.window_last;
+		if (w->waited)
+			rmpp_rx_hold(&w->rx, w->now + w->tx.rto_max / 4, &ack);
+		else
+			rmpp_rx_format_ack(&w->rx, w->window, &ack);
 		rmpp_format(&mad, &ack);
 		onto_wire(w, TO_TX, &mad);
 		break;

@@ -122,16 +122,25 @@ static void send_ack(struct model *m, struct input *in)
 {
 	u8 window = take(in);
 	struct rmpp_packet ack;
+	bool hold;
 
 	if (m->rx.state == RMPP_RX_CLOSED)
 		return;
-	rmpp_rx_format_ack(&m->rx, window & 1 ? window : window * 16, &ack);
+	m->rx.in_turn = window & 2;
+	hold = window > 250 && m->rx.state == RMPP_RX_REASSEMBLING && !m->rx.held &&
+	       m->rx.expected > m->rx.window_last;
+	if (hold)
+		rmpp_rx_hold(&m->rx, m->now + take(in) * NSEC_PER_MSEC, &ack);
+	else
+		rmpp_rx_format_ack(&m->rx, window & 1 ? window : window * 16, &ack);
+	MUST(m->rx.held == hold);
 	MUST(ack.version == IB_MGMT_RMPP_VERSION);
 	MUST(ack.type == IB_MGMT_RMPP_TYPE_ACK);
 	MUST(!ack.flags && !ack.status);
 	MUST(ack.seg == m->first_missing - 1);
 	MUST(ack.len >= ack.seg);
-	MUST(m->rx.state == RMPP_RX_DONE || ack.len > ack.seg);
+	MUST(hold ? ack.len == ack.seg :
+		    m->rx.state == RMPP_RX_DONE || ack.len > ack.seg);
 	MUST(ack.len == m->rx.window_last);
 	check(m);
 }

@@ -13,45 +13,19 @@
 #include <linux/string.h>
 #include "rmpp_intree.h"
 #include "rmpp_pipe.h"
+#include "rmpp_profiles.h"
 
-#define SEGS_MAX	8000
 #define RETRIES		3
 /* Of our receiver: what it waits before it gives up, and lingers. */
 #define RX_ENDS		(51000 * MS)
 /* So late come the deadlines, at most. */
 #define LATE_MS		8
+/* And so long may be the wait for a turn. */
+#define WAIT_MAX_MS	400
 
 static uint only_seed;
 module_param_named(seed, only_seed, uint, 0444);
 MODULE_PARM_DESC(seed, "run the RMPP transfers with this seed only");
-
-/**
- * struct profile - a kind of transfer
- * @name: of the case
- * @seeds: how many transfers
- * @segs: at most, by the seed
- * @fault: of the pipe
- * @window: what the receiver gives, and all messages have @segs; 0: by the seed
- * @intree_tx: the sender is the model of the in-tree one
- * @intree_rx: the receiver is
- * @rewind: what the model of the sender does
- * @may_fail: a stated error will do
- * @base_ms: in that time and @seg_us for each segment the sender must end
- * @seg_us: see there
- */
-struct profile {
-	const char *name;
-	u32 seeds;
-	u32 segs;
-	struct pipe_fault fault;
-	u32 window;
-	bool intree_tx;
-	bool intree_rx;
-	enum rewind rewind;
-	bool may_fail;
-	u32 base_ms;
-	u32 seg_us;
-};
 
 /**
  * struct pair - a transfer
@@ -65,6 +39,7 @@ struct profile {
  * @tx: our sender, if it is
  * @rx: our receiver, if it is
  * @rx_started: a message has begun for it
+ * @waited: it has let the sender wait for its turn
  * @old_tx: the in-tree sender, if it is that
  * @old_rx: the in-tree receiver, if it is that
  * @tx_late: how late its next deadline will be
@@ -86,6 +61,7 @@ struct pair {
 	struct rmpp_tx tx;
 	struct rmpp_rx rx;
 	bool rx_started;
+	bool waited;
 	struct intree_tx old_tx;
 	struct intree_rx old_rx;
 	u64 tx_late;
@@ -202,6 +178,18 @@ static void tx_timer(struct pair *pair)
 	tx_pump(pair);
 }
 
+/* Mostly, if all that was granted has come: now, or when its turn has come. */
+static bool must_wait(struct pair *pair)
+{
+	bool waited = pair->waited;
+	struct rmpp_rx *rx = &pair->rx;
+
+	rx->in_turn = pair->profile->turns && !rx->rewinds;
+	pair->waited = rx->in_turn && rx->state == RMPP_RX_REASSEMBLING && !waited &&
+		       rx->expected > rx->window_last && pipe_random(&pair->pipe, 4);
+	return pair->waited;
+}
+
 static void rx_answer(struct pair *pair, enum rmpp_rx_verdict verdict)
 {
 	struct rmpp_packet packet;
@@ -214,6 +202,9 @@ static void rx_answer(struct pair *pair, enum rmpp_rx_verdict verdict)
 	case RMPP_RX_ACK:
 		if (pair->profile->intree_rx)
 			packet = intree_rx_ack(&pair->old_rx);
+		else if (must_wait(pair))
+			rmpp_rx_hold(&pair->rx, pair->now + pipe_random(&pair->pipe, WAIT_MAX_MS) *
+				     MS, &packet);
 		else
 			rmpp_rx_format_ack(&pair->rx, window, &packet);
 		break;
@@ -348,6 +339,7 @@ static void pair_init(struct pair *pair, const struct profile *profile,
 	pair->posted = 0;
 	pair->sent = 0;
 	pair->rx_started = false;
+	pair->waited = false;
 	pair->segs = random_size(pair, profile->segs);
 	pair->window = random_size(pair, RMPP_RX_WINDOW_MAX);
 	if (profile->window) {
@@ -453,69 +445,6 @@ static const char *run(struct pair *pair)
 		return "it goes on forever";
 	return pair->posted ? "the send queue is not empty" : NULL;
 }
-
-#define SEGS_SHORT	120
-#define ALL_BAD		{ .lost = 500, .twice = 1000, .late = 1000, \
-			  .late_ms = 20, .delay_ms = 20 }
-
-static const struct profile profiles[] = {
-	{ "clean", 700, 1000, { .delay_ms = 5 }, .base_ms = 100,
-	  .seg_us = 12000 },
-	{ "lost 1 %", 1500, SEGS_SHORT, { .lost = 100, .delay_ms = 5 },
-	  .base_ms = 2000, .seg_us = 100000 },
-	{ "lost 5 %", 1500, SEGS_SHORT, { .lost = 500, .delay_ms = 5 },
-	  .base_ms = 5000, .seg_us = 200000 },
-	{ "lost 20 %", 1500, SEGS_SHORT, { .lost = 2000, .delay_ms = 5 },
-	  .may_fail = true, .base_ms = 20000, .seg_us = 1000000 },
-	{ "lost 50 %", 500, SEGS_SHORT, { .lost = 5000, .delay_ms = 5 },
-	  .may_fail = true, .base_ms = 40000, .seg_us = 4000000 },
-	{ "late", 1500, SEGS_SHORT,
-	  { .late = 1000, .late_ms = 20, .delay_ms = 5 },
-	  .base_ms = 500, .seg_us = 60000 },
-	{ "twice", 1500, SEGS_SHORT, { .twice = 1000, .delay_ms = 5 },
-	  .base_ms = 500, .seg_us = 60000 },
-	{ "all bad", 2500, SEGS_SHORT, ALL_BAD, .may_fail = true,
-	  .base_ms = 10000, .seg_us = 500000 },
-	{ "all bad, long", 12, SEGS_MAX, ALL_BAD, .may_fail = true,
-	  .base_ms = 10000, .seg_us = 300000 },
-	{ "lost 1 %, long", 12, SEGS_MAX, { .lost = 100, .delay_ms = 1 },
-	  .base_ms = 10000, .seg_us = 10000 },
-	{ "lost 300 in a row", 100, 1500,
-	  { .burst = 300, .delay_ms = 10 }, .window = 336, .base_ms = 1500 },
-	{ "lost 10 in a row", 100, 500,
-	  { .burst = 10, .delay_ms = 10 }, .window = 336, .base_ms = 450 },
-	{ "to in-tree, lost 60 in a row", 100, 500,
-	  { .burst = 60, .delay_ms = 10 }, .window = 64, .intree_rx = true,
-	  .base_ms = 2000 },
-	{ "cut", 300, 1000, { .cut = true, .delay_ms = 5 }, .may_fail = true,
-	  .base_ms = 10000, .seg_us = 12000 },
-	{ "to in-tree, clean", 200, 1000, { .delay_ms = 5 },
-	  .intree_rx = true, .base_ms = 100, .seg_us = 12000 },
-	{ "to in-tree, lost 1 %", 400, 300, { .lost = 100, .delay_ms = 5 },
-	  .intree_rx = true, .base_ms = 5000, .seg_us = 200000 },
-	{ "to in-tree, all bad", 400, SEGS_SHORT, ALL_BAD,
-	  .intree_rx = true, .may_fail = true, .base_ms = 20000,
-	  .seg_us = 500000 },
-	{ "from in-tree, clean", 200, 1000, { .delay_ms = 5 },
-	  .intree_tx = true, .base_ms = 100, .seg_us = 12000 },
-	{ "from in-tree, lost 1 %", 400, 300, { .lost = 100, .delay_ms = 5 },
-	  .intree_tx = true, .base_ms = 20000, .seg_us = 500000 },
-	{ "from in-tree, all bad", 400, SEGS_SHORT, ALL_BAD,
-	  .intree_tx = true, .may_fail = true, .base_ms = 40000,
-	  .seg_us = 2000000 },
-	{ "from Figure 178", 300, 2000, { .delay_ms = 20 },
-	  .intree_tx = true, .rewind = REWIND_NEW, .base_ms = 2000,
-	  .seg_us = 50000 },
-	{ "from Figure 178, lost 1 %", 300, 300, { .lost = 100, .delay_ms = 5 },
-	  .intree_tx = true, .rewind = REWIND_NEW, .base_ms = 20000,
-	  .seg_us = 500000 },
-	{ "from IBAL", 300, 2000, { .delay_ms = 20 },
-	  .intree_tx = true, .rewind = REWIND_ANY, .base_ms = 2000,
-	  .seg_us = 50000 },
-	{ "from IBAL, lost 1 %", 300, 300, { .lost = 100, .delay_ms = 5 },
-	  .intree_tx = true, .rewind = REWIND_ANY, .base_ms = 20000,
-	  .seg_us = 500000 },
-};
 
 static void profile_name(const struct profile *profile, char *name)
 {

@@ -74,6 +74,7 @@ struct umad_rmpp_rx_entry {
  * @seen_segs: segments that were stored since
  * @granted: segments that its sender may send, from the first missing one to the
  *	end of the window, but for one
+ * @turn: when, and behind what, its window was last opened
  */
 struct umad_xfer_rx {
 	struct rmpp_rx engine;
@@ -110,6 +111,7 @@ struct umad_xfer_rx {
 	u64 seen_at;
 	u32 seen_segs;
 	u32 granted;
+	struct umad_rmpp_turn turn;
 };
 
 /* What one takes without its pages. */

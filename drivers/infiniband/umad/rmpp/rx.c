@@ -10,9 +10,8 @@
 #include "umad_export.h"
 
 /*
- * A sender that is silent for so long is given up. In-tree it is 40 s for the
- * whole message, here 40 s without a new segment: the sender's own timeouts,
- * 2 s for each of its retries, must fit in.
+ * A sender that is silent for so long is given up. In-tree it is 40 s for the whole message, here
+ * 40 s without a new segment: the sender's own timeouts, 2 s for each retry, must fit in.
  */
 #define IDLE_MAX		(40ULL * NSEC_PER_SEC)
 /*
@@ -141,7 +140,7 @@ static bool may_repeat_ack(const struct rmpp_rx *rx)
 	       (rx->solicited || rx->all_ack_repeats < rx->expected - 1);
 }
 
-/* Our answer to it was lost, or the sender asks where we stand; or it goes back. */
+/* Our answer was lost, or the sender asks where we stand; or it goes back. */
 static enum rmpp_rx_verdict receive_again(struct rmpp_rx *rx, u32 seg, u64 now)
 {
 	bool next = rx->again_run && seg == rx->again + 1 && rx->highest < rx->expected;
@@ -175,6 +174,9 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 
 	if (is_stored(rx, packet->seg))
 		return receive_again(rx, packet->seg, now);
+	/* Who does not wait may have short timeouts. */
+	if (rx->held && packet->seg == rx->window_last + 1)
+		rx->window_last++;
 	if (packet->seg > rx->window_last) {
 		rx->dropped++;
 		return RMPP_RX_DROP;
@@ -280,7 +282,8 @@ static u32 ack_interval(const struct rmpp_rx *rx)
 
 	if (rx->rewinds)
 		return U32_MAX;
-	if (rx->window < RMPP_RX_WINDOW_SMALL && rx->in_order_run >= RMPP_RX_WINDOW_SMALL)
+	if ((rx->in_turn || rx->window < RMPP_RX_WINDOW_SMALL) &&
+	    rx->in_order_run >= RMPP_RX_WINDOW_SMALL)
 		return rx->window;
 	if (rx->in_order_run < RMPP_RX_IN_ORDER_RUN)
 		return often;
@@ -426,6 +429,11 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 	}
 	if (now < rx->ack_repeat_at)
 		return RMPP_RX_DROP;
+	if (rx->held) {
+		rx->held = false;
+		rx->ack_repeat_at = now + rx->ack_repeat;
+		return RMPP_RX_ACK;
+	}
 	rx->ack_repeat *= 2;
 	rx->ack_repeats++;
 	rx->all_ack_repeats++;
@@ -483,6 +491,14 @@ u64 rmpp_rx_deadline(const struct rmpp_rx *rx)
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_deadline);
 
+static void put_ack(const struct rmpp_rx *rx, struct rmpp_packet *ack)
+{
+	*ack = (struct rmpp_packet){
+		.version = IB_MGMT_RMPP_VERSION, .type = IB_MGMT_RMPP_TYPE_ACK,
+		.seg = rx->acked, .len = rx->window_last,
+	};
+}
+
 /**
  * rmpp_rx_format_ack() - the acknowledgment of what has arrived
  * @rx: the receiver
@@ -498,20 +514,33 @@ void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window,
 {
 	u32 allow;
 
+	rx->held = false;
 	rx->window = clamp_t(u32, window, 1, RMPP_RX_WINDOW_MAX);
 	rx->acked = rx->expected - 1;
 	allow = rx->window;
 	if (rx->claim > rx->acked)
 		allow = min(allow, rx->claim - rx->acked);
 	rx->window_last = max(rx->window_last, rx->acked + allow);
-	*ack = (struct rmpp_packet){
-		.version = IB_MGMT_RMPP_VERSION,
-		.type = IB_MGMT_RMPP_TYPE_ACK,
-		.seg = rx->acked,
-		.len = rx->window_last,
-	};
+	put_ack(rx, ack);
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_format_ack);
+
+/**
+ * rmpp_rx_hold() - acknowledge what has arrived, and allow nothing for a time
+ * @rx: the receiver; its window is used up
+ * @until: when rmpp_rx_timer() asks for the ACK that allows more
+ * @ack: filled in, as by rmpp_rx_format_ack()
+ *
+ * Context: any.
+ */
+void rmpp_rx_hold(struct rmpp_rx *rx, u64 until, struct rmpp_packet *ack)
+{
+	rx->held = true;
+	rx->acked = rx->expected - 1;
+	rx->ack_repeat_at = until;
+	put_ack(rx, ack);
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_hold);
 
 /**
  * rmpp_rx_data_len() - how long a complete message is

@@ -91,6 +91,9 @@ enum rmpp_rx_verdict {
  * @crowded: others need its place: set by the owner before rmpp_rx_timer()
  * @solicited: it answers a request of ours: set by the owner when it begins. Else
  *	one segment alone is worth little: anybody can send that
+ * @in_turn: its window is not for others meanwhile: set by the owner before
+ *	rmpp_rx_format_ack(), and acknowledged at its end
+ * @held: by rmpp_rx_hold(), until rmpp_rx_timer(), or the next rmpp_rx_format_ack()
  * @again: the segment that came twice last
  * @again_run: how many have come twice in turn, each the one behind that before, with
  *	nothing new among them and nothing missing
@@ -126,6 +129,8 @@ struct rmpp_rx {
 	u32 all_ack_repeats;
 	bool crowded;
 	bool solicited;
+	bool in_turn;
+	bool held;
 	u32 again;
 	u32 again_run;
 	u32 gap_end;
@@ -151,6 +156,7 @@ void rmpp_rx_hush(struct rmpp_rx *rx);
 u64 rmpp_rx_deadline(const struct rmpp_rx *rx);
 void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window,
 			struct rmpp_packet *ack);
+void rmpp_rx_hold(struct rmpp_rx *rx, u64 until, struct rmpp_packet *ack);
 u64 rmpp_rx_data_len(const struct rmpp_rx *rx);
 enum rmpp_rx_verdict rmpp_rx_check_start(const struct rmpp_packet *packet,
 					 u8 *status);

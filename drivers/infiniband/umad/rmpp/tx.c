@@ -14,6 +14,11 @@
  * receiver may be busy. RRespTime does not count, peers claim 4 us.
  */
 #define RTO_MIN			(20 * NSEC_PER_MSEC)
+/*
+ * A receiver that allows nothing for now has others, and says when it has not, or our port
+ * would get a probe and its answer for each wait.
+ */
+#define CLOSED_MIN		(500 * NSEC_PER_MSEC)
 /* Before anything was measured. */
 #define RTO_FIRST		(100 * NSEC_PER_MSEC)
 
@@ -384,6 +389,8 @@ static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
 	if (!tx->rto_backoff)
 		tx->rto = rto_measured(tx);
 	tx->rto_at = now + tx->rto;
+	if (tx->window_last < tx->una)
+		tx->rto_at = now + min_t(u64, max_t(u64, tx->rto, CLOSED_MIN), tx->rto_max);
 	if (tx->recover) {
 		recovery_update(tx, now);
 	} else {

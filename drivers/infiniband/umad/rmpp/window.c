@@ -3,6 +3,7 @@
 #include "rmpp/window.h"
 
 #include <linux/lockdep.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
 #include "agent.h"
@@ -10,6 +11,7 @@
 #include "port.h"
 #include "rmpp/peer.h"
 #include "rmpp/reassembly.h"
+#include "stats.h"
 #include "user.h"
 
 /*
@@ -27,6 +29,17 @@
  * at the highest level, half of the rest at the next, and so on.
  */
 #define SPARE(budget)	((budget) / 24)
+/*
+ * Where the part of a message is small, it has so many segments at once, and waits then
+ * until it has had no more than its part: else there would be an ACK for each few.
+ */
+#define TURN		32
+#define TURN_SAMPLE	16
+/* Where a segment takes longer, ACKs are no burden, in ns. */
+#define TURN_SLOW	(250 * NSEC_PER_USEC)
+/* It waits no longer, for its sender's timeouts; and not at all if a timer takes as long. */
+#define TURN_WAIT_MAX	(400 * NSEC_PER_MSEC)
+#define TURN_WAIT_MIN	(4 * NSEC_PER_MSEC)
 /* The longest way up to the port: from a peer, by its file and those who have that. */
 #define LEVELS		(2 + UMAD_USER_LEVELS)
 
@@ -115,6 +128,14 @@ static void let_age(struct umad_rmpp_window *window, u64 now)
 	}
 }
 
+static void sample_begin(const struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u64 now)
+{
+	lockdep_assert_held(&window->lock);
+	rx->turn.began_at = now;
+	rx->turn.port_segs = window->segs;
+	rx->turn.seg = rx->engine.expected - 1;
+}
+
 /**
  * umad_rmpp_window_seen() - a segment of a message has come, and was stored
  * @rx: the message, not complete
@@ -128,6 +149,9 @@ void umad_rmpp_window_seen(struct umad_xfer_rx *rx, u64 now)
 
 	lockdep_assert_held(&rx->agent->file->lock);
 	spin_lock(&window->lock);
+	window->segs++;
+	if (!rx->turn.began_at)
+		sample_begin(window, rx, now);
 	if (++rx->seen_segs >= USED_MIN(rx->granted)) {
 		rx->seen_segs = 0;
 		rx->seen_at = now;
@@ -158,17 +182,30 @@ void umad_rmpp_window_leave(struct umad_xfer_rx *rx)
 	spin_unlock(&window->lock);
 }
 
+/**
+ * struct window_choice - what a message can have
+ * @size: its part
+ * @turn: what it can have at once, if its part is less than a turn
+ */
+struct window_choice {
+	u32 size;
+	u32 turn;
+};
+
 /*
  * A fair share: at each level the same for all who are active, of what those above it
  * have. But no more than is left of any of these, as those who came first may have
  * been granted much. @share: of a peer or a file; @own: what is granted of it to who
- * asks; @below: who divide it.
+ * asks; @below: who divide it. Those who have less than a turn take turns with what is left
+ * to all of them.
  */
-static u32 window_choose(struct umad_rmpp_window *window, u32 budget,
-			 const struct umad_share *share, u32 own, unsigned int below)
+static struct window_choice window_choose(struct umad_rmpp_window *window, u32 budget,
+					  const struct umad_share *share, u32 own,
+					  unsigned int below)
 {
 	u32 most = budget, used = window->all.granted - own;
 	u32 left = most - min(most, used), spare = 0;
+	u32 turn = left - min(left, RESERVE(budget));
 	const struct umad_share *way[LEVELS];
 	unsigned int n = 0;
 
@@ -183,8 +220,98 @@ static u32 window_choose(struct umad_rmpp_window *window, u32 budget,
 		most = min(most, budget - spare);
 		used = share->granted - own;
 		left = min(left, most - min(most, used));
+		if (most >= TURN)
+			turn = min(turn, left);
 	}
-	return clamp_t(u32, min(left, most / below), 1, RMPP_RX_WINDOW_MAX);
+	return (struct window_choice){
+		.size = clamp_t(u32, min(left, most / below), 1, RMPP_RX_WINDOW_MAX),
+		.turn = turn,
+	};
+}
+
+/* Nothing that was granted is on its way or lost, and the rest of it is more than its part. */
+static bool may_take_turns(const struct rmpp_rx *engine, u32 size)
+{
+	return size < RMPP_RX_WINDOW_SMALL && engine->in_order_run >= RMPP_RX_WINDOW_SMALL &&
+	       engine->expected > engine->window_last && !engine->held && !engine->rewinds &&
+	       engine->claim - engine->window_last > size;
+}
+
+/*
+ * Do many others send, too, and fast? If those that count send little, it has the way for
+ * itself, and would wait for nobody. Of few segments that cannot be said: it is as before.
+ */
+static bool is_crowded(const struct umad_rmpp_window *window, struct umad_xfer_rx *rx,
+		       u32 budget, u64 now)
+{
+	struct umad_rmpp_turn *turn = &rx->turn;
+	u64 came = window->segs - turn->port_segs;
+	u32 had = rx->engine.expected - 1 - turn->seg;
+
+	if (had < TURN_SAMPLE)
+		return turn->crowded;
+	turn->crowded = (u64)budget * had < came * RMPP_RX_WINDOW_SMALL &&
+			now - turn->began_at < came * TURN_SLOW;
+	turn->each = div64_u64(now - turn->began_at, came);
+	sample_begin(window, rx, now);
+	return turn->crowded;
+}
+
+/*
+ * How long it has to wait for its turn, in ns. The port is taken to be busy with each turn as
+ * long as with so many of what came lately; but a turn begins the sooner the less is
+ * under way.
+ */
+static u64 turn_wait(struct umad_rmpp_window *window, const struct umad_xfer_rx *rx,
+		     u32 budget, u64 now)
+{
+	u64 each = rx->turn.each;
+	u64 until = max(window->turns_until, now);
+	u32 aim = max(budget / 4 * 3, 1U);
+	u64 ahead = until - now;
+
+	lockdep_assert_held(&window->lock);
+	window->turns_until = until + div_u64(TURN * each * clamp(window->all.granted, aim / 2,
+								  2 * aim), aim);
+	return min(ahead - min(ahead, aim * each), TURN_WAIT_MAX);
+}
+
+/* It remains active meanwhile: what it is to have is still a part of what all have. */
+static void hold(struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u64 until,
+		 struct rmpp_packet *ack)
+{
+	lockdep_assert_held(&window->lock);
+	rx->turn.waited = true;
+	rx->seen_at = until;
+	list_move_tail(&rx->window_node, &window->active);
+	rmpp_rx_hold(&rx->engine, until, ack);
+	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_TURNS);
+}
+
+/*
+ * Returns true if it has to wait for its turn, and the ACK says so. If there is no room for
+ * one when it has waited, it goes on with its part.
+ */
+static bool take_turn(struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u32 budget,
+		      struct window_choice *choice, u64 now, struct rmpp_packet *ack)
+{
+	struct rmpp_rx *engine = &rx->engine;
+	bool waited = rx->turn.waited, turn;
+	u64 wait = 0;
+
+	lockdep_assert_held(&window->lock);
+	rx->turn.waited = false;
+	turn = is_crowded(window, rx, budget, now) && may_take_turns(engine, choice->size);
+	if (turn && !waited)
+		wait = turn_wait(window, rx, budget, now);
+	if (wait >= TURN_WAIT_MIN) {
+		hold(window, rx, now + wait, ack);
+		return true;
+	}
+	engine->in_turn = turn && choice->turn >= TURN;
+	if (engine->in_turn)
+		choice->size = TURN;
+	return false;
 }
 
 /**
@@ -202,7 +329,8 @@ void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 {
 	u32 budget = READ_ONCE(rx->agent->file->port->rx_window_budget);
 	struct umad_rmpp_window *window = window_of(rx);
-	u32 size = 1;
+	struct window_choice choice = { .size = 1 };
+	bool held = false;
 
 	lockdep_assert_held(&rx->agent->file->lock);
 	/* Complete: it wants nothing, and has left. */
@@ -213,10 +341,13 @@ void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
 	spin_lock(&window->lock);
 	let_age(window, now);
 	/* Who is silent needs no more than a way to go on. */
-	if (is_active(rx))
-		size = window_choose(window, budget, &rx->peer->share, rx->granted,
-				     rx->peer->share.active);
-	rmpp_rx_format_ack(&rx->engine, size, ack);
+	if (is_active(rx)) {
+		choice = window_choose(window, budget, &rx->peer->share, rx->granted,
+				       rx->peer->share.active);
+		held = take_turn(window, rx, budget, &choice, now, ack);
+	}
+	if (!held)
+		rmpp_rx_format_ack(&rx->engine, choice.size, ack);
 	window_account(window, rx);
 	spin_unlock(&window->lock);
 }
@@ -234,11 +365,11 @@ u32 umad_rmpp_window_offer(struct umad_file *file, u64 now)
 	struct umad_rmpp_window *window = &file->port->rmpp_window;
 	u32 budget = READ_ONCE(file->port->rx_window_budget);
 	const struct umad_share *share = &file->rmpp->share;
-	u32 size;
+	struct window_choice choice;
 
 	spin_lock(&window->lock);
 	let_age(window, now);
-	size = window_choose(window, budget, share, 0, share->active + 1);
+	choice = window_choose(window, budget, share, 0, share->active + 1);
 	spin_unlock(&window->lock);
-	return size;
+	return choice.size;
 }

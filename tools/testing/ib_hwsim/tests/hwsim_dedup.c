@@ -87,9 +87,7 @@ static int take(FIXTURE_DATA(peers) *self, uint16_t peer, uint32_t from, uint32_
 
 static long messages_shared(FIXTURE_DATA(peers) *self)
 {
-	int ret = hwsim_umad(DEVICE, 1, "umad", self->port.node, sizeof(self->port.node));
-
-	return ret ?: umad_counter(&self->port, "rmpp_send_shared");
+	return module_counter(self, "rmpp_send_shared");
 }
 
 TEST_F(peers, equal_answers_take_memory_once)

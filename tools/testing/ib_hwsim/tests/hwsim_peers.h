@@ -259,4 +259,12 @@ static inline void *unregister(void *arg)
 /* An ACK of nothing: from another node than was asked, it uses a wait entry up. */
 static const struct rmpp_pkt unmatched_ack = { 1, RMPP_ACK, RMPP_ACTIVE, 0, 0, 1 };
 
+/* Of the port that the peers send to; or an errno. */
+static inline long module_counter(FIXTURE_DATA(peers) *self, const char *name)
+{
+	int ret = hwsim_umad(DEVICE, 1, "umad", self->port.node, sizeof(self->port.node));
+
+	return ret ?: umad_counter(&self->port, name);
+}
+
 #endif /* HWSIM_PEERS_H */

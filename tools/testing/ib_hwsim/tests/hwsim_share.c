@@ -14,6 +14,8 @@
 #define SHORT		10
 #define SLOW		12
 #define REWINDERS	2
+#define MANY		64
+#define MANY_SEGS	300
 #define OTHER		0x400		/* a peer that is none of the senders */
 
 static uint64_t tid_of(unsigned int i)
@@ -186,6 +188,56 @@ TEST_F_TIMEOUT(peers, peers_that_do_little_leave_others_their_part, 60)
 		n += honest[i].next - 1;
 	TH_LOG("%u segments in 2 s", n - sent);
 	EXPECT_LT(10000, n - sent);
+}
+/* Each has a turn and waits for the next, in place of an ACK for each few segments. */
+TEST_F_TIMEOUT(peers, many_messages_take_turns, 60)
+{
+	struct sender senders[MANY];
+	struct heard heard = {};
+	uint64_t begun = now_ms();
+	long turns;
+	unsigned int i;
+
+	turns = module_counter(self, "rmpp_turns");
+	for (i = 0; i < MANY; i++)
+		senders[i] = new_sender(i, METHOD_TABLE, tid_of(i), MANY_SEGS);
+	ASSERT_EQ(0, send_up_to(self, senders, MANY, MANY_SEGS, &heard));
+	hear(self, senders, MANY, &heard, 100);
+	TH_LOG("%u ACKs of %u segments in %u ms, none for %u ms at most; %ld waits",
+	       heard.acks, MANY * MANY_SEGS, (unsigned int)(now_ms() - begun),
+	       (unsigned int)heard.longest, module_counter(self, "rmpp_turns") - turns);
+	EXPECT_EQ(MANY, heard.complete);
+	EXPECT_GT(MANY * MANY_SEGS / 8, heard.acks);
+	EXPECT_LT(MANY, module_counter(self, "rmpp_turns") - turns);
+	EXPECT_GT(600, heard.longest);
+}
+
+/* They are as many, and count, but send next to nothing: none has to wait for them. */
+TEST_F_TIMEOUT(peers, one_beside_many_that_do_little_does_not_wait, 60)
+{
+	struct sender senders[MANY];
+	struct sender *honest = &senders[MANY - 1];
+	uint64_t begun, slow_at = 0;
+	struct heard heard = {};
+	unsigned int i;
+	long turns;
+
+	begin(senders, MANY);
+	/* As many segments as it takes to be asked to wait. */
+	for (i = 0; i < MANY - 1; i++)
+		ASSERT_EQ(0, send_up_to(self, &senders[i], 1, 20, &heard));
+	turns = module_counter(self, "rmpp_turns");
+	for (begun = now_ms(); now_ms() - begun < 1000;) {
+		for (i = 0; i < MANY - 1 && now_ms() >= slow_at; i++)
+			ASSERT_LE(0, send_allowed(self, &senders[i], senders[i].next));
+		if (now_ms() >= slow_at)
+			slow_at = now_ms() + 100;
+		ASSERT_EQ(0, run_from(self, senders, MANY - 1, MANY, 0));
+	}
+	TH_LOG("%u segments in 1 s; %ld waits", honest->next - 1,
+	       module_counter(self, "rmpp_turns") - turns);
+	/* They wait for it now and then: they are the crowd. */
+	EXPECT_LT(10000, honest->next);
 }
 
 TEST_HARNESS_MAIN
