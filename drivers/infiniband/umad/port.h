@@ -16,6 +16,7 @@
 #include "active_ref.h"
 #include "flush.h"
 #include "retry.h"
+#include "rmpp/abort.h"
 #include "rmpp/sched.h"
 #include "rmpp/window.h"
 #include "stats.h"
@@ -67,8 +68,7 @@ struct workqueue_struct;
  *	0 until the first agent; all who set it set the same
  * @rmpp_window: of them those that senders have been allowed to send
  * @spares: MADs that messages keep for their next segment, &umad_xfer_tx.spare
- * @abort_agent: sends the ABORTs of agents that go away, or NULL; constant after add
- * @aborts: those that are in ib_core
+ * @aborts: ABORTs of agents that have gone away
  * @pace: how fast it sends again
  * @sched: segments of messages that are sent
  * @dmacs: on RoCE, addresses that were resolved; NULL without memory, or elsewhere;
@@ -112,8 +112,7 @@ struct umad_port {
 	u32 rx_window_budget;
 	struct umad_rmpp_window rmpp_window;
 	atomic_t spares;
-	struct ib_mad_agent *abort_agent;
-	atomic_t aborts;
+	struct umad_aborts aborts;
 	struct umad_pace pace;
 	struct umad_sched sched;
 	struct umad_dmac_cache *dmacs;

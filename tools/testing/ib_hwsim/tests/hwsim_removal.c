@@ -7,6 +7,7 @@
  */
 #include "kselftest_harness.h"
 #include "hwsim_util.h"
+#include "rmpp_util.h"
 
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -178,6 +179,56 @@ TEST_F(hold, agent_and_file_close_with_sends_in_flight)
 	EXPECT_TRUE(side_done(&call, PATIENCE));
 	side_join(&call);
 	self->fd = -1;
+}
+
+static long module_refs(void)
+{
+	char text[32];
+
+	if (umad_read_sysfs("/sys/module/ib_umad/refcnt", text, sizeof(text)))
+		return -1;
+	return strtol(text, NULL, 0);
+}
+
+/* Its sender is told that a message has ended with its file. */
+static void leave_half_received(struct __test_metadata *_metadata, FIXTURE_DATA(hold) *self)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
+	};
+	const struct rmpp_pkt pkt = rmpp_data_pkt(1, 5, 5 * RMPP_PAYLOAD);
+	int fd = hwsim_open(DEVICE, 1, O_RDWR);
+
+	ASSERT_LE(0, rmpp_register(fd, &agent));
+	frame_init(&self->frame, CLASS_RMPP, METHOD_TABLE, 77);
+	self->frame.slid = 5;
+	self->frame.dlid = 1;
+	rmpp_put(self->frame.mad, &pkt);
+	mad_put_oui(self->frame.mad);
+	ASSERT_EQ(0, raw_write(self->raw, &self->frame));
+	/* The ACK. */
+	ASSERT_LE(0, raw_read(self->raw, &self->frame, PATIENCE));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	close(fd);
+	ASSERT_LE(0, raw_read(self->raw, &self->frame, PATIENCE));
+	EXPECT_EQ(1, held());
+}
+
+/* Or a device that is removed meanwhile would take what unloading waits for with it. */
+TEST_F(hold, module_is_not_unloaded_while_an_ABORT_is_under_way)
+{
+	unsigned int i;
+
+	leave_half_received(_metadata, self);
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(-1, syscall(SYS_delete_module, "ib_umad", O_NONBLOCK));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(1, module_refs());
+	EXPECT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
+	for (i = 0; i < 100 && module_refs(); i++)
+		sleep_ms(10);
+	EXPECT_EQ(0, module_refs());
 }
 
 /* As hardware that hangs: removal cannot end before the completions come. */
