@@ -251,7 +251,8 @@ static struct ib_ah *create_resolved(struct making *making, struct ib_pd *pd,
 		return rdma_create_user_ah(pd, attr, NULL);
 	making->kept.changes = changes;
 	if ((!making->writer || had_pause(making->agent->file, now)) &&
-	    umad_dmac_find(port->dmacs, &key, changes, now, dmac))
+	    umad_dmac_find(port->dmacs, &key, changes, now, dmac) &&
+	    umad_neigh_has_route(key.ifindex, &sgid->gid, &grh->dgid))
 		return create_found(making, pd, attr, sgid);
 	verbs = rdma_create_user_ah(pd, attr, NULL);
 	if (!making->writer || IS_ERR(verbs))

@@ -130,6 +130,24 @@ TEST_F(cache, address_is_not_known_when_its_nexthop_is_a_black_hole)
 	close(srv);
 }
 
+/* Nobody is told. */
+TEST_F(cache, address_is_not_known_when_its_route_has_expired)
+{
+	int srv = umad_open(O_RDWR);
+	uint64_t begun;
+
+	ASSERT_EQ(0, umad_reg_server(srv, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(0, route6_until("fd99::", 64, self->port.netdev, 1));
+	begun = now_ms();
+	sleep_ms(700);
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	sleep_ms(begun + 1050 - now_ms());
+	EXPECT_EQ(-ENETUNREACH, msg_write(self->fd, &self->msg));
+	EXPECT_EQ(0, msg_round_trip(self->fd, srv, &self->port, 7));
+	close(srv);
+}
+
 /* Two writes, and the answer to the second. */
 TEST_F(cache, sender_of_a_message_is_known)
 {

@@ -287,7 +287,8 @@ int rdma_set_netns_exclusive(bool exclusive)
 	return transact_ack(NETLINK_RDMA, &req);
 }
 
-static int route6_to(bool add, const char *prefix, int len, uint16_t type, uint32_t to)
+static int route6_to(bool add, const char *prefix, int len, uint16_t type, uint32_t to,
+		     uint32_t expires)
 {
 	struct rtmsg rtm = {
 		.rtm_family = AF_INET6, .rtm_dst_len = len,
@@ -304,17 +305,24 @@ static int route6_to(bool add, const char *prefix, int len, uint16_t type, uint3
 	put_raw(&req, &rtm, sizeof(rtm));
 	put_attr(&req, RTA_DST, &addr, sizeof(addr));
 	put_u32(&req, type, to);
+	if (expires)
+		put_u32(&req, RTA_EXPIRES, expires);
 	return transact_ack(NETLINK_ROUTE, &req);
 }
 
 int route6(bool add, const char *prefix, int len, const char *netdev)
 {
-	return route6_to(add, prefix, len, RTA_OIF, if_nametoindex(netdev));
+	return route6_to(add, prefix, len, RTA_OIF, if_nametoindex(netdev), 0);
+}
+
+int route6_until(const char *prefix, int len, const char *netdev, uint32_t seconds)
+{
+	return route6_to(true, prefix, len, RTA_OIF, if_nametoindex(netdev), seconds);
 }
 
 int route6_by_nexthop(const char *prefix, int len, uint32_t nexthop)
 {
-	return route6_to(true, prefix, len, RTA_NH_ID, nexthop);
+	return route6_to(true, prefix, len, RTA_NH_ID, nexthop, 0);
 }
 
 int nexthop6(uint32_t nexthop, const char *netdev)

@@ -27,6 +27,8 @@ int rdma_set_netns_exclusive(bool exclusive);
 int rdma_link_set_netns(const char *ibdev, int netns_fd);
 
 int route6(bool add, const char *prefix, int len, const char *netdev);
+/* It is there for so long. */
+int route6_until(const char *prefix, int len, const char *netdev, uint32_t seconds);
 /* By a nexthop object; a nexthop without a netdev is a black hole. */
 int route6_by_nexthop(const char *prefix, int len, uint32_t nexthop);
 int nexthop6(uint32_t nexthop, const char *netdev);
