@@ -187,8 +187,8 @@ bool umad_neigh_has_route(int ifindex, const union ib_gid *sgid, const union ib_
 		struct sockaddr_in6 in6;
 	} from = {}, to = {};
 
-	rdma_gid2ip(&from.any, sgid);
-	rdma_gid2ip(&to.any, dgid);
+	rdma_gid2ip((struct sockaddr *)&from, sgid);
+	rdma_gid2ip((struct sockaddr *)&to, dgid);
 	if (from.any.sa_family != to.any.sa_family)
 		return false;
 	if (to.any.sa_family == AF_INET)

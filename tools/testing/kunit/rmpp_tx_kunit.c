@@ -530,8 +530,8 @@ struct attempt {
 };
 
 static const struct attempt attempts[] = {
-	{ 0, 0, 2000 }, { 0, 3, 8000 }, { 5, 0, 5 }, { 5, 9, 50 }, { 1500, 1, 3000 },
-	{ 2000, 0, 2000 }, { 2001, 0, 2000 }, { U32_MAX, 2, 6000 }, { 2000, U32_MAX, 2000ULL << 32 },
+	{ 0, 0, 2000 }, { 0, 3, 8000 }, { 5, 9, 50 }, { 1500, 1, 3000 }, { 2000, 0, 2000 },
+	{ 5, 0, 5 }, { 2001, 0, 2000 }, { U32_MAX, 2, 6000 }, { 2000, U32_MAX, 2000ULL << 32 },
 };
 
 static void attempt_name(const struct attempt *attempt, char *name)

@@ -189,6 +189,7 @@ TEST_F_TIMEOUT(peers, peers_that_do_little_leave_others_their_part, 60)
 	TH_LOG("%u segments in 2 s", n - sent);
 	EXPECT_LT(10000, n - sent);
 }
+
 /* Each has a turn and waits for the next, in place of an ACK for each few segments. */
 TEST_F_TIMEOUT(peers, many_messages_take_turns, 60)
 {
