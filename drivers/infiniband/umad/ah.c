@@ -245,21 +245,22 @@ static struct ib_ah *create_resolved(struct making *making, struct ib_pd *pd,
 	ktime_t now = ktime_get();
 	struct umad_dmac_key key;
 	struct ib_ah *verbs;
+	bool known;
 
 	grh->sgid_attr = sgid;
 	if (!get_key(&key, attr, sgid))
 		return rdma_create_user_ah(pd, attr, NULL);
 	making->kept.changes = changes;
-	if ((!making->writer || had_pause(making->agent->file, now)) &&
-	    umad_dmac_find(port->dmacs, &key, changes, now, dmac) &&
-	    umad_neigh_has_route(key.ifindex, &sgid->gid, &grh->dgid))
+	known = umad_dmac_find(port->dmacs, &key, changes, now, dmac);
+	if (known && (!making->writer || had_pause(making->agent->file, now)))
 		return create_found(making, pd, attr, sgid);
 	verbs = rdma_create_user_ah(pd, attr, NULL);
 	if (!making->writer || IS_ERR(verbs))
 		return verbs;
 	memcpy(dmac->mac, attr->roce.dmac, sizeof(dmac->mac));
 	dmac->hop_limit = grh->hop_limit;
-	umad_dmac_store(port->dmacs, &key, changes, now, dmac);
+	if (known || umad_neigh_route_lasts(key.ifindex, &sgid->gid, &grh->dgid))
+		umad_dmac_store(port->dmacs, &key, changes, now, dmac);
 	if (!is_shared(making, sgid))
 		return verbs;
 	/* There may be as many requests as the device has handles. */

@@ -7,12 +7,13 @@
 #include <linux/jiffies.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
 #include <net/fib_notifier.h>
 #include <net/ip6_route.h>
 #include <net/net_namespace.h>
 #include <net/netevent.h>
-#include <net/route.h>
-#include <rdma/ib_addr.h>
+#include <rdma/ib_verbs.h>
 
 /* IPv4 announces that a route goes before it does: after so long, in jiffies, it has. */
 #define SETTLE		(HZ / 50 + 1)
@@ -136,62 +137,53 @@ bool umad_neigh_is_settled(const struct net *net)
 	       time_after(jiffies, READ_ONCE(routes_changed_at) + SETTLE);
 }
 
-static bool has_route4(int ifindex, __be32 from, __be32 to)
+#if IS_ENABLED(CONFIG_IPV6)
+static bool lasts(struct dst_entry *dst)
 {
-	struct flowi4 flow = { .flowi4_oif = ifindex, .saddr = from, .daddr = to };
-	struct rtable *rt = ip_route_output_key(&init_net, &flow);
+	const struct rt6_info *rt = container_of(dst, struct rt6_info, dst);
+	const struct fib6_info *from;
+	bool ret;
 
-	if (IS_ERR(rt))
-		return false;
-	ip_rt_put(rt);
-	return true;
+	rcu_read_lock();
+	from = rcu_dereference(rt->from);
+	ret = from && !(from->fib6_flags & RTF_EXPIRES);
+	rcu_read_unlock();
+	return ret;
 }
 
-#if IS_ENABLED(CONFIG_IPV6)
-static bool has_route6(int ifindex, const struct in6_addr *from, const struct in6_addr *to)
+/**
+ * umad_neigh_route_lasts() - has the way no end that is known?
+ * @ifindex: of the interface, in the first network namespace
+ * @sgid: from there
+ * @dgid: to there
+ *
+ * IPv6 routes may have a lifetime, and end without a word.
+ * Context: process; does not sleep.
+ * Return: true for IPv4; false if there is no way.
+ */
+bool umad_neigh_route_lasts(int ifindex, const union ib_gid *sgid, const union ib_gid *dgid)
 {
-	struct flowi6 flow = { .flowi6_oif = ifindex, .saddr = *from, .daddr = *to };
+	struct flowi6 flow = { .flowi6_oif = ifindex };
 	struct dst_entry *dst;
+	bool ret;
 
+	memcpy(&flow.saddr, sgid, sizeof(flow.saddr));
+	memcpy(&flow.daddr, dgid, sizeof(flow.daddr));
+	if (ipv6_addr_v4mapped(&flow.daddr))
+		return true;
 	/* Else it has no tables. */
 	if (!ipv6_mod_enabled())
 		return false;
 	dst = ip6_dst_lookup_flow(&init_net, NULL, &flow, NULL);
 	if (IS_ERR(dst))
 		return false;
+	ret = lasts(dst);
 	dst_release(dst);
-	return true;
+	return ret;
 }
 #else
-static bool has_route6(int ifindex, const struct in6_addr *from, const struct in6_addr *to)
+bool umad_neigh_route_lasts(int ifindex, const union ib_gid *sgid, const union ib_gid *dgid)
 {
-	return false;
+	return true;
 }
 #endif
-
-/**
- * umad_neigh_has_route() - is there a way, as far as can be said without waiting?
- * @ifindex: of the interface, in the first network namespace
- * @sgid: from there
- * @dgid: to there
- *
- * Some routes end without a word: when their time has come, or with a sysctl.
- * Context: process; does not sleep.
- * Return: false if a resolution would fail, or IPv6 is off.
- */
-bool umad_neigh_has_route(int ifindex, const union ib_gid *sgid, const union ib_gid *dgid)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-	} from = {}, to = {};
-
-	rdma_gid2ip((struct sockaddr *)&from, sgid);
-	rdma_gid2ip((struct sockaddr *)&to, dgid);
-	if (from.any.sa_family != to.any.sa_family)
-		return false;
-	if (to.any.sa_family == AF_INET)
-		return has_route4(ifindex, from.in.sin_addr.s_addr, to.in.sin_addr.s_addr);
-	return has_route6(ifindex, &from.in6.sin6_addr, &to.in6.sin6_addr);
-}

@@ -12,6 +12,6 @@ int umad_neigh_init(void);
 void umad_neigh_exit(void);
 unsigned int umad_neigh_changes(void);
 bool umad_neigh_is_settled(const struct net *net);
-bool umad_neigh_has_route(int ifindex, const union ib_gid *sgid, const union ib_gid *dgid);
+bool umad_neigh_route_lasts(int ifindex, const union ib_gid *sgid, const union ib_gid *dgid);
 
 #endif /* UMAD_NEIGH_H */
