@@ -34,6 +34,7 @@
  * until it has had no more than its part: else there would be an ACK for each few.
  */
 #define TURN		32
+/* Of fewer segments of its own it cannot be said what it has of all that come. */
 #define TURN_SAMPLE	16
 /* Where a segment takes longer, ACKs are no burden, in ns. */
 #define TURN_SLOW	(250 * NSEC_PER_USEC)
