@@ -247,8 +247,7 @@ static void run_rx(struct world *w, enum rmpp_rx_verdict verdict)
 
 	switch (verdict) {
 	case RMPP_RX_ACK:
-		w->waited = w->window % 8 == 7 && w->rx.state == RMPP_RX_REASSEMBLING &&
-			    !w->waited && w->rx.expected > w->rx.window_last;
+		w->waited = w->window % 8 == 7 && !w->waited && rmpp_rx_may_hold(&w->rx);
 		if (w->waited)
 			rmpp_rx_hold(&w->rx, w->now + w->tx.rto_max / 4, &ack);
 		else

@@ -127,8 +127,7 @@ static void send_ack(struct model *m, struct input *in)
 	if (m->rx.state == RMPP_RX_CLOSED)
 		return;
 	m->rx.in_turn = window & 2;
-	hold = window > 250 && m->rx.state == RMPP_RX_REASSEMBLING && !m->rx.held &&
-	       m->rx.expected > m->rx.window_last;
+	hold = window > 250 && rmpp_rx_may_hold(&m->rx);
 	if (hold)
 		rmpp_rx_hold(&m->rx, m->now + take(in) * NSEC_PER_MSEC, &ack);
 	else
@@ -268,7 +267,7 @@ static void store(struct model *m, const struct rmpp_packet *packet,
 	     (m->last && m->first_missing > m->last));
 	MUST(verdict == RMPP_RX_ACK || verdict == RMPP_RX_DROP);
 	/* The sender waits for these. */
-	if (m->rx.state == RMPP_RX_DONE || m->rx.expected > m->rx.window_last)
+	if (m->rx.state == RMPP_RX_DONE || rmpp_rx_window_used_up(&m->rx))
 		MUST(verdict == RMPP_RX_ACK ||
 		     packet->seg >= m->rx.expected);
 	check(m);

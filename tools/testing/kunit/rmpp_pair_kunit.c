@@ -185,8 +185,8 @@ static bool must_wait(struct pair *pair)
 	struct rmpp_rx *rx = &pair->rx;
 
 	rx->in_turn = pair->profile->turns && !rx->rewinds;
-	pair->waited = rx->in_turn && rx->state == RMPP_RX_REASSEMBLING && !waited &&
-		       rx->expected > rx->window_last && pipe_random(&pair->pipe, 4);
+	pair->waited = rx->in_turn && !waited && rmpp_rx_may_hold(rx) &&
+		       pipe_random(&pair->pipe, 4);
 	return pair->waited;
 }
 

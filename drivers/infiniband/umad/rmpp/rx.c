@@ -357,7 +357,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		return RMPP_RX_ACK;
 	}
 	if (filled_gap || packet->seg == 1 ||
-	    rx->expected > rx->window_last ||
+	    rmpp_rx_window_used_up(rx) ||
 	    rx->expected - 1 - rx->acked >= ack_interval(rx))
 		return RMPP_RX_ACK;
 	return RMPP_RX_DROP;
@@ -527,7 +527,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_format_ack);
 
 /**
  * rmpp_rx_hold() - acknowledge what has arrived, and allow nothing for a time
- * @rx: the receiver; its window is used up
+ * @rx: the receiver, of which rmpp_rx_may_hold() is true
  * @until: when rmpp_rx_timer() asks for the ACK that allows more
  * @ack: filled in, as by rmpp_rx_format_ack()
  *

@@ -139,6 +139,18 @@ struct rmpp_rx {
 	DECLARE_BITMAP(have, RMPP_RX_WINDOW_MAX);
 };
 
+/* Has all come that the last ACK allows, so that the sender waits for the next? */
+static inline bool rmpp_rx_window_used_up(const struct rmpp_rx *rx)
+{
+	return rx->expected > rx->window_last;
+}
+
+/* May rmpp_rx_hold() let the sender wait? */
+static inline bool rmpp_rx_may_hold(const struct rmpp_rx *rx)
+{
+	return rx->state == RMPP_RX_REASSEMBLING && !rx->held && rmpp_rx_window_used_up(rx);
+}
+
 void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 		  u64 max_bytes, u32 first_window, u64 now);
 void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin, u64 until,

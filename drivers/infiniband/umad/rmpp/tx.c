@@ -374,6 +374,7 @@ static void recovery_update(struct rmpp_tx *tx, u64 now)
 static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
 {
 	u32 acked = seg + 1 - tx->una;
+	u64 wait;
 
 	tx->una = seg + 1;
 	tx->dup_acks = 0;
@@ -388,9 +389,10 @@ static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
 	}
 	if (!tx->rto_backoff)
 		tx->rto = rto_measured(tx);
-	tx->rto_at = now + tx->rto;
+	wait = tx->rto;
 	if (tx->window_last < tx->una)
-		tx->rto_at = now + min_t(u64, max_t(u64, tx->rto, CLOSED_MIN), tx->rto_max);
+		wait = min_t(u64, max_t(u64, wait, CLOSED_MIN), tx->rto_max);
+	tx->rto_at = now + wait;
 	if (tx->recover) {
 		recovery_update(tx, now);
 	} else {

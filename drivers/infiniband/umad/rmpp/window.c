@@ -234,7 +234,7 @@ static struct window_choice window_choose(struct umad_rmpp_window *window, u32 b
 static bool may_take_turns(const struct rmpp_rx *engine, u32 size)
 {
 	return size < RMPP_RX_WINDOW_SMALL && engine->in_order_run >= RMPP_RX_WINDOW_SMALL &&
-	       engine->expected > engine->window_last && !engine->held && !engine->rewinds &&
+	       rmpp_rx_may_hold(engine) && !engine->rewinds &&
 	       engine->claim - engine->window_last > size;
 }
 
