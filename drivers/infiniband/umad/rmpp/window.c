@@ -274,7 +274,7 @@ static u64 turn_wait(struct umad_rmpp_window *window, const struct umad_xfer_rx 
 	lockdep_assert_held(&window->lock);
 	window->turns_until = until + div_u64(TURN * each * clamp(window->all.granted, aim / 2,
 								  2 * aim), aim);
-	return min(ahead - min(ahead, aim * each), TURN_WAIT_MAX);
+	return min_t(u64, ahead - min(ahead, aim * each), TURN_WAIT_MAX);
 }
 
 /* It remains active meanwhile: what it is to have is still a part of what all have. */
