@@ -261,20 +261,21 @@ static bool is_crowded(const struct umad_rmpp_window *window, struct umad_xfer_r
 /*
  * How long it has to wait for its turn, in ns. The port is taken to be busy with each turn as
  * long as with so many of what came lately; but a turn begins the sooner the less is
- * under way.
+ * under way. What is ahead is at most what one of them can wait: else those who go on when a
+ * crowd has gone would wait for its turns, too.
  */
 static u64 turn_wait(struct umad_rmpp_window *window, const struct umad_xfer_rx *rx,
 		     u32 budget, u64 now)
 {
-	u64 each = rx->turn.each;
-	u64 until = max(window->turns_until, now);
 	u32 aim = max(budget / 4 * 3, 1U);
+	u64 each = rx->turn.each, sooner = aim * each;
+	u64 until = clamp(window->turns_until, now, now + sooner + TURN_WAIT_MAX);
 	u64 ahead = until - now;
 
 	lockdep_assert_held(&window->lock);
 	window->turns_until = until + div_u64(TURN * each * clamp(window->all.granted, aim / 2,
 								  2 * aim), aim);
-	return min_t(u64, ahead - min(ahead, aim * each), TURN_WAIT_MAX);
+	return ahead - min(ahead, sooner);
 }
 
 /* It remains active meanwhile: what it is to have is still a part of what all have. */

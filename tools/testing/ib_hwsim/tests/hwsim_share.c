@@ -15,6 +15,7 @@
 #define SLOW		12
 #define REWINDERS	2
 #define MANY		64
+#define CROWD		400
 #define MANY_SEGS	300
 #define OTHER		0x400		/* a peer that is none of the senders */
 
@@ -239,6 +240,38 @@ TEST_F_TIMEOUT(peers, one_beside_many_that_do_little_does_not_wait, 60)
 	       module_counter(self, "rmpp_turns") - turns);
 	/* They wait for it now and then: they are the crowd. */
 	EXPECT_LT(10000, honest->next);
+}
+
+/* How many segments they send, of all that those have. */
+static int sent_in(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int n, int ms)
+{
+	uint32_t before = 0, after = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		before += senders[i].next;
+	if (run(self, senders, n, ms))
+		return -1;
+	for (i = 0; i < n; i++)
+		after += senders[i].next;
+	return after - before;
+}
+
+/* Those who go on do not wait for the turns of those who are gone. */
+TEST_F_TIMEOUT(peers, some_go_on_behind_a_crowd, 60)
+{
+	struct sender senders[CROWD];
+	int alone, behind;
+
+	begin(senders, CROWD);
+	ASSERT_LT(0, sent_in(self, senders, MANY, 500));
+	alone = sent_in(self, senders, MANY, 1000);
+	TH_LOG("%d in the crowd", sent_in(self, senders, CROWD, 6000));
+	/* Their senders' silence is noticed. */
+	ASSERT_LT(0, sent_in(self, senders, MANY, 800));
+	behind = sent_in(self, senders, MANY, 1000);
+	TH_LOG("%d segments in 1 s alone, %d behind a crowd", alone, behind);
+	EXPECT_LT(alone * 3 / 4, behind);
 }
 
 TEST_HARNESS_MAIN
