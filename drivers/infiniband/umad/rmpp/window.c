@@ -82,6 +82,7 @@ static void window_deactivate(struct umad_rmpp_window *window, struct umad_xfer_
 
 	lockdep_assert_held(&window->lock);
 	list_del_init(&rx->window_node);
+	window->messages--;
 	add_granted(rx, -rx->granted);
 	while (share && !--share->active)
 		share = share->parent;
@@ -93,6 +94,7 @@ static void window_activate(struct umad_rmpp_window *window, struct umad_xfer_rx
 
 	lockdep_assert_held(&window->lock);
 	list_add_tail(&rx->window_node, &window->active);
+	window->messages++;
 	add_granted(rx, rx->granted);
 	while (share && !share->active++)
 		share = share->parent;
@@ -129,12 +131,20 @@ static void let_age(struct umad_rmpp_window *window, u64 now)
 	}
 }
 
+static void sample_opened(const struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u64 now)
+{
+	lockdep_assert_held(&window->lock);
+	rx->turn.opened_at = now;
+	rx->turn.opened_segs = window->segs;
+}
+
 static void sample_begin(const struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u64 now)
 {
 	lockdep_assert_held(&window->lock);
 	rx->turn.began_at = now;
 	rx->turn.port_segs = window->segs;
 	rx->turn.seg = rx->engine.expected - 1;
+	sample_opened(window, rx, now);
 }
 
 /**
@@ -240,7 +250,9 @@ static bool may_take_turns(const struct rmpp_rx *engine, u32 size)
 
 /*
  * Do many others send, too, and fast? If those that count send little, it has the way for
- * itself, and would wait for nobody. Of few segments that cannot be said: it is as before.
+ * itself, and would wait for nobody: so it is, too, if they have left the port idle while it
+ * waited, as far as can be seen from how fast segments came when it did not. Of few segments
+ * that cannot be said: it is as before.
  */
 static bool is_crowded(const struct umad_rmpp_window *window, struct umad_xfer_rx *rx,
 		       u32 budget, u64 now)
@@ -251,9 +263,10 @@ static bool is_crowded(const struct umad_rmpp_window *window, struct umad_xfer_r
 
 	if (had < TURN_SAMPLE)
 		return turn->crowded;
+	turn->each = div64_u64(now - turn->opened_at, max(window->segs - turn->opened_segs, 1ULL));
 	turn->crowded = (u64)budget * had < came * RMPP_RX_WINDOW_SMALL &&
-			now - turn->began_at < came * TURN_SLOW;
-	turn->each = div64_u64(now - turn->began_at, came);
+			turn->each < TURN_SLOW &&
+			came * turn->each >= (now - turn->began_at) / 4 * 3;
 	sample_begin(window, rx, now);
 	return turn->crowded;
 }
@@ -261,15 +274,17 @@ static bool is_crowded(const struct umad_rmpp_window *window, struct umad_xfer_r
 /*
  * How long it has to wait for its turn, in ns. The port is taken to be busy with each turn as
  * long as with so many of what came lately; but a turn begins the sooner the less is
- * under way. What is ahead is at most what one of them can wait: else those who go on when a
- * crowd has gone would wait for its turns, too.
+ * under way. What is ahead is at most a turn of each, and what one of them can wait: else
+ * those who go on when a crowd has gone would wait for its turns, too, and those who are
+ * fast for the time that the slow ones take.
  */
 static u64 turn_wait(struct umad_rmpp_window *window, const struct umad_xfer_rx *rx,
 		     u32 budget, u64 now)
 {
 	u32 aim = max(budget / 4 * 3, 1U);
 	u64 each = rx->turn.each, sooner = aim * each;
-	u64 until = clamp(window->turns_until, now, now + sooner + TURN_WAIT_MAX);
+	u64 most = min_t(u64, TURN * each * window->messages, TURN_WAIT_MAX);
+	u64 until = clamp(window->turns_until, now, now + sooner + most);
 	u64 ahead = until - now;
 
 	lockdep_assert_held(&window->lock);
@@ -283,7 +298,7 @@ static void hold(struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u64 u
 		 struct rmpp_packet *ack)
 {
 	lockdep_assert_held(&window->lock);
-	rx->turn.waited = true;
+	rx->turn.until = until;
 	rx->seen_at = until;
 	list_move_tail(&rx->window_node, &window->active);
 	rmpp_rx_hold(&rx->engine, until, ack);
@@ -292,19 +307,24 @@ static void hold(struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u64 u
 
 /*
  * Returns true if it has to wait for its turn, and the ACK says so. If there is no room for
- * one when it has waited, it goes on with its part.
+ * one when it has waited, it goes on with its part; so it does as long as it does not wait.
  */
 static bool take_turn(struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u32 budget,
 		      struct window_choice *choice, u64 now, struct rmpp_packet *ack)
 {
 	struct rmpp_rx *engine = &rx->engine;
-	bool waited = rx->turn.waited, turn;
+	bool waited = rx->turn.until, turn;
 	u64 wait = 0;
 
 	lockdep_assert_held(&window->lock);
-	rx->turn.waited = false;
+	engine->in_turn = false;
+	if (now < rx->turn.until)
+		return false;
 	turn = is_crowded(window, rx, budget, now) && may_take_turns(engine, choice->size);
-	if (turn && !waited)
+	rx->turn.until = 0;
+	if (waited)
+		sample_opened(window, rx, now);
+	else if (turn)
 		wait = turn_wait(window, rx, budget, now);
 	if (wait >= TURN_WAIT_MIN) {
 		hold(window, rx, now + wait, ack);

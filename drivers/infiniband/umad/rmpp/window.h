@@ -47,20 +47,24 @@ static inline void umad_share_init(struct umad_share *share, struct umad_share *
 /**
  * struct umad_rmpp_turn - of a message that may have to take turns with others;
  *	protected by &umad_rmpp_window.lock
+ * @until: when its wait for this turn ends, in nanoseconds; 0 if it has not to wait
  * @began_at: when a sample of what comes began, in nanoseconds
  * @port_segs: &umad_rmpp_window.segs then
  * @seg: of the message, the last one before it
+ * @opened_at: when it had no longer to wait in that sample, in nanoseconds
+ * @opened_segs: &umad_rmpp_window.segs then
  * @each: of the last sample, how long the port took for a segment, in nanoseconds
  * @crowded: of the last sample, there were many, and others' more than its own
- * @waited: it has waited for this turn
  */
 struct umad_rmpp_turn {
+	u64 until;
 	u64 began_at;
 	u64 port_segs;
+	u64 opened_at;
+	u64 opened_segs;
 	u64 each;
 	u32 seg;
 	bool crowded;
-	bool waited;
 };
 
 /**
@@ -69,6 +73,7 @@ struct umad_rmpp_turn {
  *	&umad_file.lock or alone, and nothing is taken inside it
  * @active: messages of which a segment has come lately, the one whose last came
  *	first foremost, &umad_xfer_rx.window_node
+ * @messages: how many these are
  * @all: of those who have such messages
  * @segs: segments that have been stored, of all messages
  * @turns_until: when the port will have done with all turns so far, in nanoseconds
@@ -76,6 +81,7 @@ struct umad_rmpp_turn {
 struct umad_rmpp_window {
 	spinlock_t lock; /* protects all below */
 	struct list_head active;
+	unsigned int messages;
 	struct umad_share all;
 	u64 segs;
 	u64 turns_until;
