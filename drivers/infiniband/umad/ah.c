@@ -259,7 +259,8 @@ static struct ib_ah *create_resolved(struct making *making, struct ib_pd *pd,
 		return verbs;
 	memcpy(dmac->mac, attr->roce.dmac, sizeof(dmac->mac));
 	dmac->hop_limit = grh->hop_limit;
-	if (known || umad_neigh_route_lasts(key.ifindex, &sgid->gid, &grh->dgid))
+	/* What is known has been looked at within the last second. */
+	if (!known && umad_neigh_route_lasts(key.ifindex, &sgid->gid, &grh->dgid))
 		umad_dmac_store(port->dmacs, &key, changes, now, dmac);
 	if (!is_shared(making, sgid))
 		return verbs;

@@ -240,6 +240,21 @@ TEST_F(cache, writes_without_a_pause_are_resolved)
 	EXPECT_GE(WRITES * 9 / 10, known(self));
 }
 
+/* Whether its route has got a lifetime is looked at when it is remembered, and no later. */
+TEST_F(cache, writes_without_a_pause_lengthen_no_second)
+{
+	uint64_t begun = now_ms();
+
+	sleep_ms(500);
+	while (now_ms() < begun + 900) {
+		self->msg.mad.tid = htobe64(++self->tid);
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	}
+	sleep_ms(begun + 1010 - now_ms());
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+}
+
 /* Requests that are outstanding share a handle if all that it is made of is the same. */
 TEST_F(cache, requests_of_another_traffic_class_have_their_own)
 {
