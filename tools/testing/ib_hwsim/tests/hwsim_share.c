@@ -267,7 +267,10 @@ static int burst(FIXTURE_DATA(peers) *self, struct sender *senders, unsigned int
 	return 0;
 }
 
-/* They take a small part of what the port can, but do not wait: others would always wait for them. */
+/*
+ * They take a small part of what the port can, but do not wait: others would always wait for
+ * them.
+ */
 TEST_F_TIMEOUT(peers, bursts_of_those_who_do_not_wait, 60)
 {
 	struct sender senders[GREEDY + 1];
