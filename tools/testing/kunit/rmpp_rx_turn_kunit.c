@@ -57,6 +57,17 @@ static void impatient_sender_is_let_go_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rmpp_rx_deadline(&env->rx), env->now + 100 * MS);
 }
 
+/* Without memory it is as good as lost. */
+static void segment_that_is_not_stored_lets_no_other_in(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	struct rmpp_packet packet = segment(FIRST + 1);
+
+	EXPECT_VERDICT(test, rmpp_rx_receive(&env->rx, &packet, env->now), RMPP_RX_STORE);
+	EXPECT_VERDICT(test, give(env, segment(FIRST + 2)), RMPP_RX_DROP);
+	EXPECT_ACK(test, give(env, segment(FIRST + 1)), FIRST + 1, FIRST + 1 + WINDOW);
+}
+
 /* As ours do. */
 static void sender_that_asks_is_let_go_on(struct kunit *test)
 {
@@ -94,6 +105,7 @@ static void loss_in_a_turn_is_reported_at_once(struct kunit *test)
 static struct kunit_case rmpp_rx_turn_cases[] = {
 	KUNIT_CASE(is_acknowledged_and_opened_later),
 	KUNIT_CASE(impatient_sender_is_let_go_on),
+	KUNIT_CASE(segment_that_is_not_stored_lets_no_other_in),
 	KUNIT_CASE(sender_that_asks_is_let_go_on),
 	KUNIT_CASE(turn_has_one_ACK),
 	KUNIT_CASE(loss_in_a_turn_is_reported_at_once),

@@ -175,8 +175,8 @@ static enum rmpp_rx_verdict receive_data(struct rmpp_rx *rx,
 	if (is_stored(rx, packet->seg))
 		return receive_again(rx, packet->seg, now);
 	/* Who does not wait may have short timeouts. */
-	if (rx->held && packet->seg == rx->window_last + 1)
-		rx->window_last++;
+	if (rx->held && packet->seg == rx->expected)
+		rx->window_last = packet->seg;
 	if (packet->seg > rx->window_last) {
 		rx->dropped++;
 		return RMPP_RX_DROP;
