@@ -34,6 +34,9 @@
  * until it has had no more than its part: else there would be an ACK for each few.
  */
 #define TURN		32
+/* A part, in segments, for which it waits so often. */
+#define TINY		3
+#define TINY_WAITS	2
 /* Of fewer segments of its own it cannot be said what it has of all that come. */
 #define TURN_SAMPLE	16
 /* Where a segment takes longer, ACKs are no burden, in ns. */
@@ -307,25 +310,30 @@ static void hold(struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u64 u
 
 /*
  * Returns true if it has to wait for its turn, and the ACK says so. If there is no room for
- * one when it has waited, it goes on with its part; so it does as long as it does not wait.
+ * one when it has waited, it goes on with its part, and waits again; but where that is tiny,
+ * once only until there is, or it would wait for each few. It goes on, too, while it has to
+ * wait and does not.
  */
 static bool take_turn(struct umad_rmpp_window *window, struct umad_xfer_rx *rx, u32 budget,
 		      struct window_choice *choice, u64 now, struct rmpp_packet *ack)
 {
 	struct rmpp_rx *engine = &rx->engine;
-	bool waited = rx->turn.until, turn;
+	bool crowded, turn;
 	u64 wait = 0;
 
 	lockdep_assert_held(&window->lock);
 	engine->in_turn = false;
 	if (now < rx->turn.until)
 		return false;
-	turn = is_crowded(window, rx, budget, now) && may_take_turns(engine, choice->size);
-	rx->turn.until = 0;
-	if (waited)
+	crowded = is_crowded(window, rx, budget, now);
+	turn = crowded && may_take_turns(engine, choice->size);
+	if (rx->turn.until) {
+		rx->turn.until = 0;
+		rx->turn.waits++;
 		sample_opened(window, rx, now);
-	else if (turn)
+	} else if (turn && rx->turn.waits < TINY_WAITS) {
 		wait = turn_wait(window, rx, budget, now);
+	}
 	if (wait >= TURN_WAIT_MIN) {
 		hold(window, rx, now + wait, ack);
 		return true;
@@ -333,6 +341,8 @@ static bool take_turn(struct umad_rmpp_window *window, struct umad_xfer_rx *rx, 
 	engine->in_turn = turn && choice->turn >= TURN;
 	if (engine->in_turn)
 		choice->size = TURN;
+	if (engine->in_turn || !crowded || choice->size > TINY)
+		rx->turn.waits = 0;
 	return false;
 }
 

@@ -55,6 +55,7 @@ static inline void umad_share_init(struct umad_share *share, struct umad_share *
  * @opened_segs: &umad_rmpp_window.segs then
  * @each: of the last sample, how long the port took for a segment, in nanoseconds
  * @crowded: of the last sample, there were many, and others' more than its own
+ * @waits: how often it has waited since its last turn
  */
 struct umad_rmpp_turn {
 	u64 until;
@@ -65,6 +66,7 @@ struct umad_rmpp_turn {
 	u64 each;
 	u32 seg;
 	bool crowded;
+	u8 waits;
 };
 
 /**
