@@ -141,7 +141,8 @@ static bool get_key(struct umad_dmac_key *key, const struct rdma_ah_attr *attr,
 	key->ifindex = 0;
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
-	if (!IS_ERR(ndev) && umad_neigh_is_settled(dev_net(ndev))) {
+	/* Without a carrier, IPv6 may begin to ignore its routes, and says nothing then. */
+	if (!IS_ERR(ndev) && netif_carrier_ok(ndev) && umad_neigh_is_settled(dev_net(ndev))) {
 		key->ifindex = ndev->ifindex;
 		key->net = (unsigned long)dev_net(ndev);
 	}

@@ -40,6 +40,30 @@ static bool write_finds_it(struct __test_metadata *_metadata, FIXTURE_DATA(cache
 	return known(self) > n;
 }
 
+/* dummy has one that can be set. */
+static int carrier_set(const char *netdev, bool carrier)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/carrier", netdev);
+	return umad_write_sysfs(path, carrier ? "1" : "0");
+}
+
+static int ignore_routes_with_linkdown(const char *netdev, bool ignore)
+{
+	const char *of[] = { "all", netdev };
+	unsigned int i;
+	char path[128];
+	int ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(of) && !ret; i++) {
+		snprintf(path, sizeof(path),
+			 "/proc/sys/net/ipv6/conf/%s/ignore_routes_with_linkdown", of[i]);
+		ret = umad_write_sysfs(path, ignore ? "1" : "0");
+	}
+	return ret;
+}
+
 FIXTURE_SETUP(cache)
 {
 	ASSERT_EQ(0, umad_port_find(&self->port));
@@ -149,6 +173,32 @@ TEST_F(cache, address_is_not_known_if_its_route_may_expire)
 }
 
 /* Two writes, and the answer to the second. */
+/*
+ * IPv6 may be asked to ignore the routes of such a link at any time, and says nothing then.
+ * soft-RoCE would find no route for what has an address already, and its queue pair would fail.
+ */
+TEST_F(cache, address_is_not_known_while_its_link_has_no_carrier)
+{
+	int srv = umad_open(O_RDWR);
+	int i;
+
+	ASSERT_EQ(0, umad_reg_server(srv, CLASS_VENDOR1, METHOD_TEST));
+	ASSERT_EQ(0, carrier_set(self->port.netdev, false));
+	for (i = 0; i < 5; i++) {
+		EXPECT_FALSE(write_finds_it(_metadata, self));
+		sleep_ms(SETTLED);
+	}
+	ASSERT_EQ(0, ignore_routes_with_linkdown(self->port.netdev, true));
+	EXPECT_EQ(-ENETUNREACH, msg_write(self->fd, &self->msg));
+	EXPECT_EQ(0, ignore_routes_with_linkdown(self->port.netdev, false));
+	ASSERT_EQ(0, carrier_set(self->port.netdev, true));
+	sleep_ms(SETTLED);
+	EXPECT_EQ(0, msg_round_trip(self->fd, srv, &self->port, 7));
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	close(srv);
+}
+
 TEST_F(cache, sender_of_a_message_is_known)
 {
 	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
