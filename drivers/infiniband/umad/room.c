@@ -287,10 +287,11 @@ bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_
 		full = is_nearly_full(reserve, max);
 		if (full || what == UMAD_ANSWER)
 			stays = what_stays(of_file, reserve);
-		if (what == UMAD_ANSWER)
+		if (what == UMAD_ANSWER) {
 			for_answers = room_for_answers(reserve, stays, max);
-		if (what == UMAD_ANSWER && own > for_answers)
-			return false;
+			if (own > for_answers)
+				return false;
+		}
 		quarter = full ? quarter_of_rest(reserve, stays, max) : max / 4;
 		if (own >> twice > div_u64(min(max / 8, quarter), parts) &&
 		    has_too_much(reserve, what, quarter, for_answers))

@@ -214,7 +214,6 @@ static void post_next(struct umad_request *req, u32 seg)
 		if (seg != req->rmpp->engine.segs)
 			buf = spare_take(req->rmpp);
 		spin_unlock(&file->lock);
-		cond_resched();
 		ret = post_segment(req, seg, buf);
 		spin_lock(&file->lock);
 	}
@@ -375,6 +374,8 @@ static void take_turn(struct umad_file *file, enum umad_sched_class class)
 		agent = req->agent;
 		umad_request_put(req);
 		umad_agent_leave(agent);
+		/* Not for each segment: each time ib_core would run for what has come of one. */
+		cond_resched();
 		spin_lock(&file->lock);
 	}
 	umad_sched_queue_end_turn(queue, left);

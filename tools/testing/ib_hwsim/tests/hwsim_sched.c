@@ -20,6 +20,7 @@
 #define ANSWERS		30
 #define ANSWER_SEGS	34	/* of all, fewer than the wire keeps for its reader */
 #define SHORT_SEGS	32
+#define QUICK_SEGS	250
 #define EQUAL		10	/* messages of one length */
 #define EQUAL_SEGS	100
 
@@ -87,6 +88,30 @@ TEST_F(peers, many_ACKs_at_once_do_not_fill_the_send_queue)
 	ASSERT_EQ(0, hold(false));
 	/* All the same they are sent. */
 	EXPECT_LE(ANSWERS * (ANSWER_SEGS - 1), n + frames(self));
+}
+
+/*
+ * What a segment takes is what it takes to post it. With the processor given away after each,
+ * the device and ib_core would run for one segment at a time: 45 us in place of 26.
+ */
+TEST_F(peers, segments_are_posted_one_after_another)
+{
+	uint32_t tid, seg;
+	uint64_t begun;
+
+	for (tid = 1; tid <= 2; tid++) {
+		ASSERT_LT(0, answer_to(self, self->fd, 0, tid, QUICK_SEGS, 0));
+		ASSERT_EQ(RMPP_DATA, see(self, SOON));
+		begun = now_us();
+		ASSERT_EQ(0, ack(self, self->fd, 0, tid, QUICK_SEGS));
+		for (seg = 1; seg < QUICK_SEGS;) {
+			ASSERT_EQ(RMPP_DATA, see(self, SOON));
+			seg = self->pkt.seg;
+		}
+		begun = now_us() - begun;
+	}
+	TH_LOG("%u us for each of %u", (unsigned int)begun / QUICK_SEGS, QUICK_SEGS);
+	EXPECT_GT(35, begun / QUICK_SEGS);
 }
 
 /* Of two files, however much the one that was first has to send. */
