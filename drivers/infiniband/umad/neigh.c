@@ -9,6 +9,7 @@
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
+#include <linux/xfrm.h>
 #include <net/fib_notifier.h>
 #include <net/ip6_route.h>
 #include <net/net_namespace.h>
@@ -122,6 +123,16 @@ unsigned int umad_neigh_changes(void)
 	return kept + atomic_read_acquire(&changes);
 }
 
+/* An IPsec state may end while its policy stays, and what is under the policy is lost then. */
+static bool has_policies(const struct net *net)
+{
+#ifdef CONFIG_XFRM
+	return READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_OUT]);
+#else
+	return false;
+#endif
+}
+
 /**
  * umad_neigh_is_settled() - does umad_neigh_changes() tell of all that changes?
  * @net: the network namespace of a resolution
@@ -129,11 +140,11 @@ unsigned int umad_neigh_changes(void)
  * Call between umad_neigh_changes() and the resolution. Only the routes of the first network
  * namespace are heard of: to listen to those of another makes its end wait for RCU.
  * Context: any.
- * Return: false if the resolution may find a route that is on its way out.
+ * Return: false if the resolution may find a route that is on its way out, or an IPsec policy.
  */
 bool umad_neigh_is_settled(const struct net *net)
 {
-	return hears_routes && net_eq(net, &init_net) &&
+	return hears_routes && net_eq(net, &init_net) && !has_policies(net) &&
 	       time_after(jiffies, READ_ONCE(routes_changed_at) + SETTLE);
 }
 

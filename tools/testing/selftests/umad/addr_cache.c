@@ -199,6 +199,22 @@ TEST_F(cache, address_is_not_known_while_its_link_has_no_carrier)
 	close(srv);
 }
 
+/* A state that it needs may go without a word; whose policy it is, is not looked at. */
+TEST_F(cache, no_address_is_known_while_there_are_IPsec_policies)
+{
+	int i;
+
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+	ASSERT_EQ(0, system("ip xfrm policy add dir out dst fd97::/64 action allow"));
+	for (i = 0; i < 5; i++) {
+		EXPECT_FALSE(write_finds_it(_metadata, self));
+		sleep_ms(SETTLED);
+	}
+	EXPECT_EQ(0, system("ip xfrm policy del dir out dst fd97::/64"));
+	EXPECT_FALSE(write_finds_it(_metadata, self));
+	EXPECT_TRUE(write_finds_it(_metadata, self));
+}
+
 TEST_F(cache, sender_of_a_message_is_known)
 {
 	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
