@@ -49,19 +49,18 @@ static int carrier_set(const char *netdev, bool carrier)
 	return umad_write_sysfs(path, carrier ? "1" : "0");
 }
 
-static int ignore_routes_with_linkdown(const char *netdev, bool ignore)
+static int ignore_linkdown_of(const char *conf, bool ignore)
 {
-	const char *of[] = { "all", netdev };
-	unsigned int i;
 	char path[128];
-	int ret = 0;
 
-	for (i = 0; i < ARRAY_SIZE(of) && !ret; i++) {
-		snprintf(path, sizeof(path),
-			 "/proc/sys/net/ipv6/conf/%s/ignore_routes_with_linkdown", of[i]);
-		ret = umad_write_sysfs(path, ignore ? "1" : "0");
-	}
-	return ret;
+	snprintf(path, sizeof(path),
+		 "/proc/sys/net/ipv6/conf/%s/ignore_routes_with_linkdown", conf);
+	return umad_write_sysfs(path, ignore ? "1" : "0");
+}
+
+static int ignore_linkdown(const char *netdev, bool ignore)
+{
+	return ignore_linkdown_of("all", ignore) ?: ignore_linkdown_of(netdev, ignore);
 }
 
 FIXTURE_SETUP(cache)
@@ -188,9 +187,9 @@ TEST_F(cache, address_is_not_known_while_its_link_has_no_carrier)
 		EXPECT_FALSE(write_finds_it(_metadata, self));
 		sleep_ms(SETTLED);
 	}
-	ASSERT_EQ(0, ignore_routes_with_linkdown(self->port.netdev, true));
+	ASSERT_EQ(0, ignore_linkdown(self->port.netdev, true));
 	EXPECT_EQ(-ENETUNREACH, msg_write(self->fd, &self->msg));
-	EXPECT_EQ(0, ignore_routes_with_linkdown(self->port.netdev, false));
+	EXPECT_EQ(0, ignore_linkdown(self->port.netdev, false));
 	ASSERT_EQ(0, carrier_set(self->port.netdev, true));
 	sleep_ms(SETTLED);
 	EXPECT_EQ(0, msg_round_trip(self->fd, srv, &self->port, 7));
