@@ -3,7 +3,9 @@
 
 #include <linux/err.h>
 #include <linux/minmax.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
+#include <rdma/ib_cache.h>
 #include <rdma/ib_smi.h>
 #include <rdma/opa_smi.h>
 #include "addr.h"
@@ -137,6 +139,35 @@ void umad_post_set_wait(struct ib_mad_send_buf *buf)
 void umad_post_set_done(struct ib_mad_send_buf *buf, umad_done_fn done)
 {
 	buf->context[CONTEXT_DONE] = done;
+}
+
+/* On RoCE an entry of the table keeps its place until nobody has it. */
+static bool has_lost_gid(const struct ib_ah *ah)
+{
+	bool lost;
+
+	if (!ah || !ah->sgid_attr || ah->type != RDMA_AH_ATTR_TYPE_ROCE)
+		return false;
+	rcu_read_lock();
+	lost = IS_ERR(rdma_read_gid_attr_ndev_rcu(ah->sgid_attr));
+	rcu_read_unlock();
+	return lost;
+}
+
+/**
+ * umad_post_send() - hand a MAD to ib_core
+ * @buf: the MAD, consumed if there is no error: it may be gone then
+ *
+ * What is sent again has the handle of the first time, and its GID may have left the table:
+ * the interface has another MAC or address, or another slave of a bond is in use. A device may
+ * send by what is in that place now; soft-RoCE finds nothing, and its queue pair fails, for
+ * everybody.
+ * Context: process; may sleep; hold no lock.
+ * Return: 0 or an errno; -ENODATA if the GID is gone.
+ */
+int umad_post_send(struct ib_mad_send_buf *buf)
+{
+	return has_lost_gid(buf->ah) ? -ENODATA : ib_post_send_mad(buf, NULL);
 }
 
 /**

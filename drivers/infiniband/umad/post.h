@@ -65,6 +65,7 @@ struct ib_mad_send_buf *umad_post_build(const struct umad_post *post);
 void *umad_post_owner(const struct ib_mad_send_buf *buf);
 void umad_post_set_wait(struct ib_mad_send_buf *buf);
 void umad_post_set_done(struct ib_mad_send_buf *buf, umad_done_fn done);
+int umad_post_send(struct ib_mad_send_buf *buf);
 void umad_post_free(struct ib_mad_send_buf *buf, struct umad_ah *ah);
 void umad_send_handler(struct ib_mad_agent *core, struct ib_mad_send_wc *wc);
 

@@ -300,7 +300,7 @@ static void mad_retransmit(struct umad_request *req)
 		return;
 	}
 	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_RETRIED);
-	ret = ib_post_send_mad(buf, NULL);
+	ret = umad_post_send(buf);
 	if (ret) {
 		attempt_failed(req, buf, attached, ret);
 		return;
@@ -347,7 +347,7 @@ static void post_backlogged(struct umad_request *req, struct ib_mad_send_buf *bu
 		umad_request_free_mad(req, buf);
 		return;
 	}
-	ret = ib_post_send_mad(buf, NULL);
+	ret = umad_post_send(buf);
 	if (!ret && !umad_request_has_ended(req))
 		return;
 	if (ret)
@@ -384,7 +384,7 @@ static int post_first(struct umad_request *req, struct ib_mad_send_buf *buf)
 	int ret;
 
 	umad_sched_note_single(&file->port->sched);
-	ret = ib_post_send_mad(buf, NULL);
+	ret = umad_post_send(buf);
 	if (!ret && !umad_request_has_ended(req))
 		return 0;
 	spin_lock(&file->lock);

@@ -141,7 +141,7 @@ static void take_back(struct umad_request *req)
  * @req: the request
  * @buf: the MAD; if @err is 0 it may be gone
  * @attached: it was
- * @err: what ib_post_send_mad() returned
+ * @err: what umad_post_send() returned
  *
  * Context: process, &umad_file.lock held; does not sleep.
  */

@@ -54,7 +54,7 @@ int umad_rmpp_post_control(struct ib_mad_agent *core, const struct umad_addr *to
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	rmpp_format(buf->mad, packet);
-	ret = ib_post_send_mad(buf, NULL);
+	ret = umad_post_send(buf);
 	if (ret)
 		umad_post_free(buf, ah);
 	return ret;

@@ -85,8 +85,8 @@ static int post_last(struct umad_request *req, struct ib_mad_send_buf *buf)
 	waits = umad_wait_entry_attach(req, buf, waiting_done);
 	spin_unlock(&file->lock);
 	if (!waits)
-		return ib_post_send_mad(buf, NULL);
-	ret = ib_post_send_mad(buf, NULL);
+		return umad_post_send(buf);
+	ret = umad_post_send(buf);
 	spin_lock(&file->lock);
 	umad_wait_entry_posted(req, buf, true, ret);
 	spin_unlock(&file->lock);
@@ -184,7 +184,7 @@ static int post_segment(struct umad_request *req, u32 seg, struct ib_mad_send_bu
 	if (seg == tx->engine.segs)
 		ret = post_last(req, buf);
 	else
-		ret = ib_post_send_mad(buf, NULL);
+		ret = umad_post_send(buf);
 	if (ret < 0)
 		umad_request_free_mad(req, buf);
 	else

@@ -106,7 +106,7 @@ static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
 	waits = umad_wait_entry_attach(req, buf, waiting_done);
 	spin_unlock(&file->lock);
 
-	ret = ib_post_send_mad(buf, NULL);
+	ret = umad_post_send(buf);
 	if (!ret && !umad_request_has_ended(req))
 		return 0;
 	spin_lock(&file->lock);

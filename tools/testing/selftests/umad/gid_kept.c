@@ -206,4 +206,83 @@ TEST_F_TIMEOUT(gid, is_made_again_after_a_message_that_timed_out, 60)
 	rmpp_msg_free(&got);
 }
 
+/*
+ * What is sent again by a timer has a handle with the GID as it was. soft-RoCE finds that gone,
+ * and its queue pair fails, for all. 0 if the port goes on.
+ */
+static int lose_gid_meanwhile(FIXTURE_DATA(gid) *self)
+{
+	int fd = umad_open(O_RDWR), srv = umad_open(O_RDWR), ret;
+	struct test_port again;
+
+	snprintf(self->cmd, sizeof(self->cmd),
+		 "ip -6 addr del fd00::1/64 dev %1$s; sleep 1.5; ip -6 addr add fd00::1/64 dev %1$s nodad; sleep 0.5",
+		 self->port.netdev);
+	ret = system(self->cmd);
+	if (!ret)
+		ret = umad_port_find(&again);
+	if (!ret)
+		ret = umad_reg_server(srv, CLASS_VENDOR1, METHOD_TEST);
+	if (!ret)
+		ret = umad_reg_client(fd);
+	if (!ret)
+		ret = msg_round_trip(fd, srv, &again, 7);
+	close(fd);
+	close(srv);
+	return ret;
+}
+
+TEST_F(gid, is_lost_between_attempts)
+{
+	struct umad_msg got;
+
+	msg_init(&self->msg, &self->port, 0, CLASS_VENDOR1, METHOD_NOBODY, 44);
+	self->msg.hdr.timeout_ms = 200;
+	self->msg.hdr.retries = 5;
+	EXPECT_EQ(MSG_LEN, msg_write(self->fd, &self->msg));
+	sleep_ms(100);
+	EXPECT_EQ(0, lose_gid_meanwhile(self));
+	EXPECT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &got, 2000));
+	EXPECT_EQ(ETIMEDOUT, got.hdr.status);
+}
+
+TEST_F(gid, is_lost_while_a_message_is_sent)
+{
+	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };
+	struct rmpp_msg msg = { 0 }, got = { 0 };
+
+	ASSERT_EQ(1, rmpp_register(self->fd, &client));
+	rmpp_msg_init(&msg, &self->port, HDR_NEW, 1, CLASS_RMPP, METHOD_NOBODY, 8,
+		      3 * RMPP_PAYLOAD, 1);
+	rmpp_user_hdr(&msg)->timeout_ms = 200;
+	rmpp_user_hdr(&msg)->retries = 5;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &msg));
+	sleep_ms(100);
+	EXPECT_EQ(0, lose_gid_meanwhile(self));
+	EXPECT_LT(0, rmpp_msg_read(self->fd, &got, HDR_NEW, 5000));
+	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&got)->status);
+	rmpp_msg_free(&msg);
+	rmpp_msg_free(&got);
+}
+
+/* Its ACK is repeated. */
+TEST_F(gid, is_lost_while_a_message_is_received)
+{
+	const struct rmpp_agent server = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TEST,
+	};
+	struct rmpp_raw raw = {
+		.fd = self->fd, .port = &self->port, .mgmt_class = CLASS_RMPP,
+		.method = METHOD_TEST, .tid = 10, .seed = 1,
+	};
+	int srv = umad_open(O_RDWR);
+
+	ASSERT_EQ(0, rmpp_register(srv, &server));
+	raw.id = umad_reg_client(self->fd);
+	ASSERT_EQ(0, raw_data(&raw, 1, 0, 20 * RMPP_PAYLOAD));
+	sleep_ms(20);
+	EXPECT_EQ(0, lose_gid_meanwhile(self));
+	close(srv);
+}
+
 TEST_HARNESS_MAIN
