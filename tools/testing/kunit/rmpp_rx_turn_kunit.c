@@ -102,6 +102,25 @@ static void loss_in_a_turn_is_reported_at_once(struct kunit *test)
 	EXPECT_ACK(test, give(env, segment(FIRST + 2)), FIRST + 3, FIRST + 35);
 }
 
+/*
+ * The turn-around ACK has allowed all of a response, and now there is a window of one: its
+ * sender waits for no ACK all the same.
+ */
+static void segments_allowed_before_have_few_ACKs(struct kunit *test)
+{
+	struct rx_env *env = test->priv;
+	unsigned int acks = 0;
+	u32 seg;
+
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, 2000 * 200, 300, env->now);
+	env->window = 1;
+	for (seg = 1; seg < 300; seg++)
+		acks += give(env, data_packet(seg, 2000, 220)) == RMPP_RX_ACK;
+	KUNIT_EXPECT_LT(test, acks, 30u);
+	EXPECT_ACK(test, give(env, data_packet(300, 2000, 220)), 300, 301);
+	EXPECT_ACK(test, give(env, data_packet(301, 2000, 220)), 301, 302);
+}
+
 static struct kunit_case rmpp_rx_turn_cases[] = {
 	KUNIT_CASE(is_acknowledged_and_opened_later),
 	KUNIT_CASE(impatient_sender_is_let_go_on),
@@ -109,6 +128,7 @@ static struct kunit_case rmpp_rx_turn_cases[] = {
 	KUNIT_CASE(sender_that_asks_is_let_go_on),
 	KUNIT_CASE(turn_has_one_ACK),
 	KUNIT_CASE(loss_in_a_turn_is_reported_at_once),
+	KUNIT_CASE(segments_allowed_before_have_few_ACKs),
 	{}
 };
 

@@ -272,9 +272,8 @@ static void expected_advance(struct rmpp_rx *rx)
 }
 
 /*
- * A window that is small for what others have of the budget is used up before it is
- * acknowledged, if nothing gets lost: others keep the way busy meanwhile. That an ACK gets
- * lost is made good by the next of a large window, which is kept open.
+ * A window that is small for what others have of the budget is used up before it is acknowledged,
+ * if nothing is lost: others keep the way busy. A large one is kept open, in case an ACK is lost.
  */
 static u32 ack_interval(const struct rmpp_rx *rx)
 {
@@ -509,18 +508,19 @@ static void put_ack(const struct rmpp_rx *rx, struct rmpp_packet *ack)
  * unless that was wrong. Call when the ACK is really sent.
  * Context: any.
  */
-void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window,
-			struct rmpp_packet *ack)
+void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window, struct rmpp_packet *ack)
 {
-	u32 allow;
+	u32 end;
 
 	rx->held = false;
-	rx->window = clamp_t(u32, window, 1, RMPP_RX_WINDOW_MAX);
 	rx->acked = rx->expected - 1;
-	allow = rx->window;
+	window = clamp_t(u32, window, 1, RMPP_RX_WINDOW_MAX);
+	end = rx->acked + window;
 	if (rx->claim > rx->acked)
-		allow = min(allow, rx->claim - rx->acked);
-	rx->window_last = max(rx->window_last, rx->acked + allow);
+		end = min(end, rx->claim);
+	rx->window_last = max(rx->window_last, end);
+	/* What it may send by an earlier ACK, it sends without this one. */
+	rx->window = clamp_t(u32, rx->window_last - rx->acked, window, RMPP_RX_WINDOW_MAX);
 	put_ack(rx, ack);
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_format_ack);
