@@ -259,6 +259,23 @@ static void sched_pauses_beside_others(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has_sent(file, 2));
 }
 
+/* A node that sends a single MAD now and then has long messages wait for nothing. */
+static void sched_pauses_for_less_if_no_single_came(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+	struct sched_file *file = &env->long_file[0];
+
+	singles_stay(env);
+	env->sched.seg_ns = NSEC_PER_MSEC;
+	want(file);
+	KUNIT_EXPECT_TRUE(test, has_sent(file, 1));
+	want_no_more(file);
+	env->sched.looked_at = env->sched.single_at + 1;
+	left(env, 1);
+	KUNIT_EXPECT_GE(test, NSEC_PER_MSEC, ktime_to_ns(ktime_sub(env->sched.next, ktime_get())));
+	KUNIT_EXPECT_GT(test, env->sched.single_at, env->sched.looked_at);
+}
+
 /* Without others there is none. */
 static void sched_does_not_pause_alone(struct kunit *test)
 {
@@ -535,6 +552,7 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(sched_pauses_beside_short_messages),
 	KUNIT_CASE(sched_does_not_pause_for_others_load),
 	KUNIT_CASE(sched_pauses_beside_others),
+	KUNIT_CASE(sched_pauses_for_less_if_no_single_came),
 	KUNIT_CASE(sched_does_not_pause_alone),
 	KUNIT_CASE(sched_short_messages_do_not_pause),
 	KUNIT_CASE(sched_short_messages_have_a_share),

@@ -36,10 +36,11 @@
 #define TURN_SEGS_MIN	1
 /*
  * The pause after it takes so many times as long as its segments should have, beside single
- * MADs; beside short messages so many times as long as it has taken; but not more than
- * that.
+ * MADs, or if none was seen since the last pause; beside short messages so many times as long as
+ * it has taken; but not more than that.
  */
 #define PAUSE_SINGLES	2
+#define PAUSE_UNSEEN	1
 #define PAUSE_SHORTS	8
 #define PAUSE_MAX	(3 * NSEC_PER_MSEC)
 /*
@@ -92,15 +93,17 @@ static s64 others_took(const struct umad_sched *sched, ktime_t now)
 }
 
 /* After the segments of a turn have left. */
-static s64 pause_after(const struct umad_sched *sched, ktime_t now)
+static s64 pause_after(struct umad_sched *sched, ktime_t now)
 {
-	s64 pause = PAUSE_SINGLES * sched->busy_segs * sched->seg_ns;
+	bool seen = READ_ONCE(sched->single_at) >= sched->looked_at;
+	s64 pause = (seen ? PAUSE_SINGLES : PAUSE_UNSEEN) * sched->busy_segs * sched->seg_ns;
 	s64 shorts = PAUSE_SHORTS * ktime_to_ns(ktime_sub(now, sched->busy_since));
 
 	/* Of what others took SHORTS_STAY ago nothing is left. */
 	shorts = div_s64(min_t(s64, shorts, PAUSE_MAX) *
 			 div_s64(others_took(sched, now), NSEC_PER_USEC),
 			 SHORTS_FULL / NSEC_PER_USEC);
+	sched->looked_at = ktime_to_ns(now);
 	return min_t(s64, max(pause, shorts), PAUSE_MAX);
 }
 
@@ -302,6 +305,7 @@ void umad_sched_init(struct umad_sched *sched)
 	sched->long_at = sched->single_at;
 	sched->long_waits_since = 0;
 	sched->busy_segs = 0;
+	sched->looked_at = 0;
 	sched->busy_long = false;
 	sample_begin(sched, 0);
 	sched->seg_ns = SEG_NS_FIRST;

@@ -59,6 +59,7 @@ enum umad_sched_class {
  * @long_waits_since: a file waits for a turn of UMAD_SCHED_LONG, and none had one, ns
  * @busy_since: when @granted became more than 0
  * @busy_segs: segments that have left since
+ * @looked_at: when a pause was last asked for, ns
  * @busy_long: a turn of long messages was given since
  * @sample_since: what is known of @seg_ns is measured from then on
  * @sample_segs: segments that have left since
@@ -85,6 +86,7 @@ struct umad_sched {
 	s64 long_waits_since;
 	ktime_t busy_since;
 	unsigned int busy_segs;
+	s64 looked_at;
 	bool busy_long;
 	ktime_t sample_since;
 	unsigned int sample_segs;
