@@ -44,6 +44,11 @@
 /* It waits no longer, for its sender's timeouts; and not at all if a timer takes as long. */
 #define TURN_WAIT_MAX	(400 * NSEC_PER_MSEC)
 #define TURN_WAIT_MIN	(4 * NSEC_PER_MSEC)
+/*
+ * Of an answer that has not begun: it counts when it has, so that many offers come to more than
+ * the budget. Nor does anybody wait for the answer to who is gone.
+ */
+#define OFFER_MAX	16U
 /* The longest way up to the port: from a peer, by its file and those who have that. */
 #define LEVELS		(2 + UMAD_USER_LEVELS)
 
@@ -390,7 +395,7 @@ void umad_rmpp_window_ack(struct umad_xfer_rx *rx, struct rmpp_packet *ack,
  * @now: the time
  *
  * Context: process; does not sleep.
- * Return: segments, at least one, RMPP_RX_WINDOW_MAX at the most.
+ * Return: segments, at least one, OFFER_MAX at the most.
  */
 u32 umad_rmpp_window_offer(struct umad_file *file, u64 now)
 {
@@ -403,5 +408,5 @@ u32 umad_rmpp_window_offer(struct umad_file *file, u64 now)
 	let_age(window, now);
 	choice = window_choose(window, budget, share, 0, share->active + 1);
 	spin_unlock(&window->lock);
-	return choice.size;
+	return min(choice.size, OFFER_MAX);
 }

@@ -365,6 +365,20 @@ static int request_turned(FIXTURE_DATA(peers) *self, uint64_t *tid)
 	return 0;
 }
 
+/*
+ * What it offers is no part of the port's budget until the answer has begun. One to a program that
+ * has ended is sent as far as it was offered; and many at once fill the receive queue.
+ */
+TEST_F(peers, turn_around_ACK_offers_little)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, request_turned(self, &tid));
+	TH_LOG("%u segments", self->pkt.len);
+	EXPECT_LE(1, self->pkt.len);
+	EXPECT_GE(16, self->pkt.len);
+}
+
 /* How many the peer is sent while it says that it has not seen them. */
 static int turn_arounds(FIXTURE_DATA(peers) *self, uint64_t tid)
 {
