@@ -106,7 +106,7 @@ static void loss_in_a_turn_is_reported_at_once(struct kunit *test)
  * The turn-around ACK has allowed all of a response, and now there is a window of one: its
  * sender waits for no ACK all the same.
  */
-static void segments_allowed_before_have_few_ACKs(struct kunit *test)
+static void segments_allowed_before_are_acknowledged_seldom(struct kunit *test)
 {
 	struct rx_env *env = test->priv;
 	unsigned int acks = 0;
@@ -128,7 +128,7 @@ static struct kunit_case rmpp_rx_turn_cases[] = {
 	KUNIT_CASE(sender_that_asks_is_let_go_on),
 	KUNIT_CASE(turn_has_one_ACK),
 	KUNIT_CASE(loss_in_a_turn_is_reported_at_once),
-	KUNIT_CASE(segments_allowed_before_have_few_ACKs),
+	KUNIT_CASE(segments_allowed_before_are_acknowledged_seldom),
 	{}
 };
 
