@@ -4,7 +4,8 @@
 # For recipes of kernel-cache.sh that take the newest kernel of another Debian suite.
 # They set "suite" and, if it is not this machine's, "suite_arch"; "suite_flavour" is the
 # kernel's if it is not the architecture's name. It has an apt configuration of its own, with lists, state and
-# archives below the cache: this machine's apt is left alone, and nothing is installed.
+# archives below the cache: this machine's apt is left alone, and nothing is installed. The lists may be
+# those of a mirror that stands still: for a guest an old kernel is as good.
 
 suite_arch=${suite_arch:-amd64}
 suite_flavour=${suite_flavour:-$suite_arch}
@@ -41,6 +42,7 @@ suite_update()
 		APT::Sandbox::User "root";
 		APT::Install-Recommends "false";
 		Acquire::Languages "none";
+		Acquire::Check-Valid-Until "false";
 	END
 	[ "$suite_arch" = amd64 ] || cat >>"$suite_dir/apt.conf" <<-END
 		APT::Architecture "$suite_arch";
