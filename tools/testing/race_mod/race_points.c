@@ -43,7 +43,7 @@ static struct target targets[] = {
 	{ "ib_umad:umad_active_ref_tryget", "enter" },
 	{ "ib_umad:umad_active_ref_put", "leave" },
 	{ "ib_umad:umad_active_ref_kill", "close" },
-	{ "ib_core:ib_post_send_mad", "post" },
+	{ "ib_umad:umad_post_send", "post" },
 	{ "ib_core:ib_modify_mad", "modify" },
 	{ "ib_core:ib_free_send_mad", "free" },
 	{ "ib_core:ib_free_recv_mad", "free" },
