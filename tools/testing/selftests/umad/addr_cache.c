@@ -174,13 +174,16 @@ TEST_F(cache, address_is_not_known_if_its_route_may_expire)
 /* Two writes, and the answer to the second. */
 /*
  * IPv6 may be asked to ignore the routes of such a link at any time, and says nothing then.
- * soft-RoCE would find no route for what has an address already, and its queue pair would fail.
+ * soft-RoCE would find no route for what has an address already, and its queue pair would fail. From
+ * 6.12 on, or earlier, it fails anyway, with each MAD that is sent while there is no carrier.
  */
 TEST_F(cache, address_is_not_known_while_its_link_has_no_carrier)
 {
 	int srv = umad_open(O_RDWR);
 	int i;
 
+	if (kernel_from(6, 12))
+		SKIP(return, "soft-RoCE fails without a carrier");
 	ASSERT_EQ(0, umad_reg_server(srv, CLASS_VENDOR1, METHOD_TEST));
 	ASSERT_EQ(0, carrier_set(self->port.netdev, false));
 	for (i = 0; i < 5; i++) {

@@ -411,7 +411,7 @@ TEST_F_TIMEOUT(memory, stops_at_memory_max, 600)
 	if (!self->ret || !variant->until_max)
 		return;
 	ASSERT_EQ(0, cgroup_set(CGROUP, "memory.max", 4 * MIB));
-	setenv("UMAD_SENDS", "30000", 1);
+	setenv("UMAD_SENDS", "60000", 1);
 	ret = loader_start(&self->loader, variant->load, LIMIT);
 	self->used = kernel_bytes() - held->used;
 	TH_LOG("%s: %ld held in %ld KiB; errno %d%s", variant->name, held->n,
