@@ -174,8 +174,8 @@ TEST_F(cache, address_is_not_known_if_its_route_may_expire)
 /* Two writes, and the answer to the second. */
 /*
  * IPv6 may be asked to ignore the routes of such a link at any time, and says nothing then.
- * soft-RoCE would find no route for what has an address already, and its queue pair would fail. From
- * 6.12 on, or earlier, it fails anyway, with each MAD that is sent while there is no carrier.
+ * soft-RoCE would find no route for what has an address already, and its queue pair would fail.
+ * That of 6.12 fails anyway, with each MAD that is sent while there is no carrier.
  */
 TEST_F(cache, address_is_not_known_while_its_link_has_no_carrier)
 {
