@@ -222,8 +222,8 @@ static void sched_pauses_beside_short_messages(struct kunit *test)
 	KUNIT_EXPECT_LE(test, PAUSE_MAX, ktime_to_ns(ktime_sub(env->sched.next, now)));
 }
 
-/* Beside single MADs, the time that its segments should have taken. */
-static void sched_does_not_pause_for_others_load(struct kunit *test)
+/* It is taken to last 1 ms, and has not left; no more are to be sent. */
+static void send_one_beside_singles(struct kunit *test)
 {
 	struct sched_env *env = test->priv;
 	struct sched_file *file = &env->long_file[0];
@@ -233,6 +233,14 @@ static void sched_does_not_pause_for_others_load(struct kunit *test)
 	want(file);
 	KUNIT_EXPECT_TRUE(test, has_sent(file, 1));
 	want_no_more(file);
+}
+
+/* Beside single MADs, the time that its segments should have taken. */
+static void sched_does_not_pause_for_others_load(struct kunit *test)
+{
+	struct sched_env *env = test->priv;
+
+	send_one_beside_singles(test);
 	env->sched.seg_ns = 1;
 	left(env, 1);
 	KUNIT_EXPECT_GE(test, ktime_to_ns(ktime_sub(ktime_get(), env->sched.next)), -2);
@@ -259,17 +267,12 @@ static void sched_pauses_beside_others(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has_sent(file, 2));
 }
 
-/* A node that sends a single MAD now and then has long messages wait for nothing. */
+/* Else a node that sends one now and then would make long messages wait as if somebody did. */
 static void sched_pauses_for_less_if_no_single_came(struct kunit *test)
 {
 	struct sched_env *env = test->priv;
-	struct sched_file *file = &env->long_file[0];
 
-	singles_stay(env);
-	env->sched.seg_ns = NSEC_PER_MSEC;
-	want(file);
-	KUNIT_EXPECT_TRUE(test, has_sent(file, 1));
-	want_no_more(file);
+	send_one_beside_singles(test);
 	env->sched.looked_at = env->sched.single_at + 1;
 	left(env, 1);
 	KUNIT_EXPECT_GE(test, NSEC_PER_MSEC, ktime_to_ns(ktime_sub(env->sched.next, ktime_get())));

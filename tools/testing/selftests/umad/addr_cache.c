@@ -171,7 +171,6 @@ TEST_F(cache, address_is_not_known_if_its_route_may_expire)
 	close(srv);
 }
 
-/* Two writes, and the answer to the second. */
 /*
  * IPv6 may be asked to ignore the routes of such a link at any time, and says nothing then.
  * soft-RoCE would find no route for what has an address already, and its queue pair would fail.
@@ -217,6 +216,7 @@ TEST_F(cache, no_address_is_known_while_there_are_IPsec_policies)
 	EXPECT_TRUE(write_finds_it(_metadata, self));
 }
 
+/* Two writes, and the answer to the second. */
 TEST_F(cache, sender_of_a_message_is_known)
 {
 	const struct rmpp_agent client = { .mgmt_class = CLASS_RMPP, .rmpp_version = 1 };

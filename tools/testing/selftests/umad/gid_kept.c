@@ -218,15 +218,9 @@ static int lose_gid_meanwhile(FIXTURE_DATA(gid) *self)
 	snprintf(self->cmd, sizeof(self->cmd),
 		 "ip -6 addr del fd00::1/64 dev %1$s; sleep 1.5; ip -6 addr add fd00::1/64 dev %1$s nodad; sleep 0.5",
 		 self->port.netdev);
-	ret = system(self->cmd);
-	if (!ret)
-		ret = umad_port_find(&again);
-	if (!ret)
-		ret = umad_reg_server(srv, CLASS_VENDOR1, METHOD_TEST);
-	if (!ret)
-		ret = umad_reg_client(fd);
-	if (!ret)
-		ret = msg_round_trip(fd, srv, &again, 7);
+	ret = system(self->cmd) ?: umad_port_find(&again) ?:
+	      umad_reg_server(srv, CLASS_VENDOR1, METHOD_TEST) ?: umad_reg_client(fd) ?:
+	      msg_round_trip(fd, srv, &again, 7);
 	close(fd);
 	close(srv);
 	return ret;
