@@ -11,6 +11,13 @@ import guest
 
 SECOND_TIME = "[ -e again ] || { : >again; exec sleep 60; }; "
 REPORTS = "echo XT-START >report.log; "
+TRAPS = """\
+[   24.531604] Sending NMI from CPU 0 to CPUs 1:
+[   24.539788]  asm_exc_int3+0x35/0x40
+[   24.539928] RIP: 0010:__schedule+0x1bc/0xa00
+[   24.539941] Code: e9 53 03 00 00 <{}> 1f 44 00 00 48
+[   24.539948] RSP: 0018:ffffc9000009be88 EFLAGS: 00000086
+"""
 
 
 class SecondBoot(unittest.TestCase):
@@ -46,6 +53,14 @@ class SecondBoot(unittest.TestCase):
         outcome = self.boot(REPORTS + "exec sleep 60")
         self.assertTrue(outcome.timed_out)
         self.assertEqual(outcome.boots, 1)
+
+    def test_replaced_code(self):
+        """But one that traps at a breakpoint which is no longer there is."""
+        hangs = REPORTS + "echo \"$stall\" >console.log; " + SECOND_TIME
+        for byte, boots in ("0f", 2), ("cc", 1):
+            with self.subTest(byte), \
+                    mock.patch.dict("os.environ", stall=TRAPS.format(byte)):
+                self.assertEqual(self.boot(hangs + "exit 85").boots, boots)
 
     def test_panic_in_boot(self):
         """Nor one whose kernel has said that it died."""
