@@ -67,6 +67,8 @@ static const struct profile profiles[] = {
 	  { .burst = 300, .delay_ms = 10 }, .window = 336, .base_ms = 1500 },
 	{ "lost 10 in a row", 100, 500,
 	  { .burst = 10, .delay_ms = 10 }, .window = 336, .base_ms = 450 },
+	{ "lost 1, in a wide window", 20, SEGS_MAX,
+	  { .burst = 1, .delay_ms = 1 }, .window = 1024, .base_ms = 450 },
 	{ "to in-tree, lost 60 in a row", 100, 500,
 	  { .burst = 60, .delay_ms = 10 }, .window = 64, .intree_rx = true,
 	  .base_ms = 2000 },

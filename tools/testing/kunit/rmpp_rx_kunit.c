@@ -29,25 +29,25 @@ static void acks_of_in_order_transfer(struct kunit *test)
 	struct rx_env *env = test->priv;
 	u32 seg, last = 0;
 
-	rmpp_rx_init(&env->rx, &rmpp_layout_sa, 2000 * 200, 1, env->now);
+	rmpp_rx_init(&env->rx, &rmpp_layout_sa, 3000 * 200, 1, env->now);
 	env->window = 1024;
-	for (seg = 1; seg <= 1500; seg++) {
-		if (give(env, data_packet(seg, 2000, 220)) != RMPP_RX_ACK)
+	for (seg = 1; seg <= 2000; seg++) {
+		if (give(env, data_packet(seg, 3000, 220)) != RMPP_RX_ACK)
 			continue;
-		if (seg > 1 && seg <= RMPP_RX_IN_ORDER_RUN)
+		if (seg > 1 && seg < RMPP_RX_IN_ORDER_RUN)
 			KUNIT_EXPECT_EQ(test, seg - last, 32u);
-		else if (seg > RMPP_RX_IN_ORDER_RUN + 128)
-			KUNIT_EXPECT_EQ(test, seg - last, 128u);
+		else if (seg > RMPP_RX_IN_ORDER_RUN)
+			KUNIT_EXPECT_EQ(test, seg - last, min(32 + seg / 16, 128u));
 		last = seg;
 	}
-	KUNIT_EXPECT_GT(test, last, 1500u - 128);
+	KUNIT_EXPECT_GT(test, last, 2000u - 128);
 
-	EXPECT_VERDICT(test, give(env, data_packet(1500, 2000, 220)),
+	EXPECT_VERDICT(test, give(env, data_packet(2000, 3000, 220)),
 		       RMPP_RX_ACK);
-	for (seg = 1501; seg < 1532; seg++)
-		EXPECT_VERDICT(test, give(env, data_packet(seg, 2000, 220)),
+	for (seg = 2001; seg < 2032; seg++)
+		EXPECT_VERDICT(test, give(env, data_packet(seg, 3000, 220)),
 			       RMPP_RX_DROP);
-	EXPECT_VERDICT(test, give(env, data_packet(1532, 2000, 220)),
+	EXPECT_VERDICT(test, give(env, data_packet(2032, 3000, 220)),
 		       RMPP_RX_ACK);
 }
 

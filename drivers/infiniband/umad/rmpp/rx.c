@@ -286,7 +286,8 @@ static u32 ack_interval(const struct rmpp_rx *rx)
 		return rx->window;
 	if (rx->in_order_run < RMPP_RX_IN_ORDER_RUN)
 		return often;
-	return clamp_t(u32, rx->window / 4, often, RMPP_RX_ACK_IN_ORDER);
+	return min(often + rx->in_order_run / RMPP_RX_ACK_GROW_EVERY,
+		   clamp_t(u32, rx->window / 4, often, RMPP_RX_ACK_IN_ORDER));
 }
 
 /* A segment beyond a gap has come: is the sender to be told again? */
@@ -340,10 +341,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 	}
 
 	expected_advance(rx);
-	/*
-	 * Waited for, or with more behind it, or before another gap: that is what the sender
-	 * needs. What it has sent again may end here.
-	 */
+	/* Waited for, with more behind it, or before another gap: what was resent may end here. */
 	filled_gap = rx->gap_acks || rx->expected > packet->seg + 1 ||
 		     (rx->highest >= rx->expected && !rx->rewinds);
 	rx->in_order_run = filled_gap ? 0 : rx->in_order_run + 1;

@@ -14,13 +14,16 @@
 /* The widest window; a power of two. */
 #define RMPP_RX_WINDOW_MAX	1024
 /*
- * At least every so many segments are acknowledged, and each half window; more
- * rarely once so many have come in order, and nothing twice, then at least each
- * quarter; and a small window at its end, once that many have.
+ * At least every so many segments are acknowledged, and each half window; more rarely once so
+ * many have come in order, and nothing twice: one more for each so many, up to each quarter
+ * and that many. A sender that had to slow down opens its window again by one for each
+ * eighth, and has to have twice as many outstanding as wait for an ACK. A small window is
+ * acknowledged at its end, once that many have come in order.
  */
 #define RMPP_RX_ACK_MAX		32
-#define RMPP_RX_ACK_IN_ORDER	128
 #define RMPP_RX_IN_ORDER_RUN		256
+#define RMPP_RX_ACK_GROW_EVERY		16
+#define RMPP_RX_ACK_IN_ORDER	128
 #define RMPP_RX_WINDOW_SMALL		16
 
 /*

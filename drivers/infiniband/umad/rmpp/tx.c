@@ -30,7 +30,10 @@
  */
 #define CWND_MIN		64
 #define CWND_MAX		4096
-/* @cwnd grows by one for so many acknowledged segments: slowly, an eighth. */
+/*
+ * @cwnd grows by one for so many acknowledged segments: slowly, an eighth. A receiver of ours
+ * acknowledges more rarely half as fast (RMPP_RX_ACK_GROW_EVERY).
+ */
 #define GROW_EVERY		8
 /*
  * So many repeated acknowledgments are a loss, fewer may be reordering. More
