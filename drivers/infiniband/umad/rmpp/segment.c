@@ -84,9 +84,9 @@ static int post_last(struct umad_request *req, struct ib_mad_send_buf *buf)
 	spin_lock(&file->lock);
 	waits = umad_wait_entry_attach(req, buf, waiting_done);
 	spin_unlock(&file->lock);
-	if (!waits)
-		return umad_post_send(buf);
 	ret = umad_post_send(buf);
+	if (!waits)
+		return ret;
 	spin_lock(&file->lock);
 	umad_wait_entry_posted(req, buf, true, ret);
 	spin_unlock(&file->lock);
