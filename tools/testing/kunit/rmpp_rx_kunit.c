@@ -34,10 +34,9 @@ static void acks_of_in_order_transfer(struct kunit *test)
 	for (seg = 1; seg <= 2000; seg++) {
 		if (give(env, data_packet(seg, 3000, 220)) != RMPP_RX_ACK)
 			continue;
-		if (seg > 1 && seg < RMPP_RX_IN_ORDER_RUN)
-			KUNIT_EXPECT_EQ(test, seg - last, 32u);
-		else if (seg > RMPP_RX_IN_ORDER_RUN)
-			KUNIT_EXPECT_EQ(test, seg - last, min(32 + seg / 16, 128u));
+		if (seg > 1)
+			KUNIT_EXPECT_EQ(test, seg - last, seg < RMPP_RX_IN_ORDER_RUN ?
+					32u : min(32 + seg / 16, 128u));
 		last = seg;
 	}
 	KUNIT_EXPECT_GT(test, last, 2000u - 128);
