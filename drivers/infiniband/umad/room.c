@@ -3,6 +3,7 @@
 #include "room.h"
 
 #include <linux/atomic.h>
+#include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -187,6 +188,32 @@ static bool is_nearly_full(const struct umad_reserve *reserve, u64 max)
 	return cgroup_usage(reserve) > max - max / 8;
 }
 
+static bool was_nearly_full(struct umad_reserve *reserve)
+{
+	if (!READ_ONCE(reserve->others_peak))
+		return false;
+	if (time_before(jiffies, READ_ONCE(reserve->others_peak_at) + HZ))
+		return true;
+	WRITE_ONCE(reserve->others_peak, 0);
+	return false;
+}
+
+/*
+ * What stays beside @kept, at most of late: who gives memory back, and needs it again at once,
+ * would be killed for what came meanwhile.
+ */
+static u64 others_of_late(struct umad_reserve *reserve, u64 stays, u64 kept)
+{
+	u64 others = stays - min(stays, kept);
+	u64 peak = (u64)READ_ONCE(reserve->others_peak) << PAGE_SHIFT;
+
+	if (others < peak)
+		return peak;
+	WRITE_ONCE(reserve->others_peak, others >> PAGE_SHIFT);
+	WRITE_ONCE(reserve->others_peak_at, jiffies);
+	return others;
+}
+
 /**
  * umad_reserve_share() - what each file of a cgroup may have for what is whole and was read
  * @reserve: of the file, or NULL
@@ -223,12 +250,13 @@ static u64 room_for_answers(const struct umad_reserve *reserve, u64 stays, u64 m
 }
 
 /* In place of a quarter of the limit. */
-static u64 quarter_of_rest(const struct umad_reserve *reserve, u64 stays, u64 max)
+static u64 quarter_of_rest(struct umad_reserve *reserve, u64 stays, u64 max)
 {
 	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve) +
 		   atomic64_read(&reserve->unasked);
+	u64 others = others_of_late(reserve, stays, kept);
 
-	return min(max / 16, room_beside(stays, kept, max) / 4);
+	return min(max / 16, room_beside(others, 0, max) / 4);
 }
 
 /*
@@ -272,7 +300,7 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
-bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what)
+bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what)
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
 	const struct umad_reserve *of_file = reserve;
@@ -284,7 +312,8 @@ bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_
 		max = cgroup_max(reserve);
 		if (max == U64_MAX)
 			continue;
-		full = is_nearly_full(reserve, max);
+		full = is_nearly_full(reserve, max) ||
+		       (what != UMAD_ANSWER && was_nearly_full(reserve));
 		if (full || what == UMAD_ANSWER)
 			stays = what_stays(of_file, reserve);
 		if (what == UMAD_ANSWER) {

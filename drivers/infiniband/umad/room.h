@@ -27,6 +27,6 @@ enum umad_kept {
 void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes);
 u64 umad_reserve_max(const struct umad_reserve *reserve);
 u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
-bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what);
+bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what);
 
 #endif /* UMAD_ROOM_H */

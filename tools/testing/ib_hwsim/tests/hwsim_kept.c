@@ -85,6 +85,14 @@ TEST_F_TIMEOUT(peers, unasked_messages_beside_86_percent, 100)
 	unasked_beside(_metadata, self, &victim);
 }
 
+/* A process that gives all of it back at times has none of it taken meanwhile. */
+TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent_at_times, 100)
+{
+	const struct victim victim = { .limit = LIMIT, .files = 1, .own = LIMIT / 100 * 92 };
+
+	unasked_beside(_metadata, self, &victim);
+}
+
 TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent, 100)
 {
 	/* If it gave them all back at times, there would seem to be room (promises.rst). */
