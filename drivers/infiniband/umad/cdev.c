@@ -156,7 +156,7 @@ void umad_file_shut(struct umad_file *file)
 
 	spin_lock(&file->lock);
 	was_shut = file->shutdown;
-	file->shutdown = true;
+	WRITE_ONCE(file->shutdown, true);
 	for (id = 0; id < file->slots && !was_shut; id++)
 		if (umad_file_agent(file, id))
 			umad_agent_shut(umad_file_agent(file, id));

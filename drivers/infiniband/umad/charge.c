@@ -57,7 +57,7 @@ static struct umad_reserve *find_or_add(struct umad_reserve *fresh)
 	reserve = fresh;
 	hash_add(reserves, &reserve->node, key);
 found:
-	reserve->files++;
+	WRITE_ONCE(reserve->files, reserve->files + 1);
 	spin_unlock(&reserves_lock);
 	return reserve;
 }
@@ -139,7 +139,8 @@ static bool put_file(struct umad_reserve *reserve)
 	bool last;
 
 	spin_lock(&reserves_lock);
-	last = !--reserve->files;
+	WRITE_ONCE(reserve->files, reserve->files - 1);
+	last = !reserve->files;
 	if (last)
 		hash_del(&reserve->node);
 	spin_unlock(&reserves_lock);

@@ -56,6 +56,8 @@ struct umad_reserve {
 	atomic64_t unasked;
 	atomic64_t answers;
 	atomic64_t unread;
+	unsigned long others_peak;
+	unsigned long others_peak_at;
 };
 
 /**

@@ -284,8 +284,12 @@ void umad_recv_handler(struct ib_mad_agent *core, struct ib_mad_send_buf *buf,
 {
 	struct umad_agent *agent = core->context;
 
-	/* The agent may receive before its registration has returned. */
-	WRITE_ONCE(agent->core, core);
+	/*
+	 * The agent may receive before its registration has returned. Later, a store would race
+	 * with plain loads, and take the cache line from those who send.
+	 */
+	if (unlikely(!READ_ONCE(agent->core)))
+		WRITE_ONCE(agent->core, core);
 	receive(agent, core, buf, rwc);
 }
 

@@ -155,14 +155,14 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 		if (old == UMAD_TXN_EXPIRED) {
 			timerqueue_del(&req->agent->expired, &req->expired_node);
 			req->agent->expired_count--;
-			file->expired--;
+			WRITE_ONCE(file->expired, file->expired - 1);
 			atomic_inc(&file->user->held_requests);
 		}
 		umad_wait_entry_cancel(req);
 	} else if (req->txn.state == UMAD_TXN_EXPIRED) {
 		timerqueue_add(&req->agent->expired, &req->expired_node);
 		req->agent->expired_count++;
-		file->expired++;
+		WRITE_ONCE(file->expired, file->expired + 1);
 		/* Few may be expired, and they are not what the process waits for. */
 		atomic_dec(&file->user->held_requests);
 	}

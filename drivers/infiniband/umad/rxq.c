@@ -46,7 +46,7 @@ bool umad_rxq_charge(struct umad_rxq *q, struct umad_rx_entry *entry, size_t byt
 	spin_lock(&q->lock);
 	fits = bytes <= q->budget && q->charged <= q->budget - bytes;
 	if (fits) {
-		q->charged += bytes;
+		WRITE_ONCE(q->charged, q->charged + bytes);
 		entry->charge = bytes;
 	}
 	spin_unlock(&q->lock);
@@ -67,7 +67,7 @@ void umad_rxq_charge_always(struct umad_rxq *q, struct umad_rx_entry *entry,
 			    size_t bytes)
 {
 	spin_lock(&q->lock);
-	q->charged += bytes;
+	WRITE_ONCE(q->charged, q->charged + bytes);
 	entry->charge = bytes;
 	spin_unlock(&q->lock);
 }
@@ -226,7 +226,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_wake_pollers);
 void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
 	spin_lock(&q->lock);
-	q->charged -= entry->charge;
+	WRITE_ONCE(q->charged, q->charged - entry->charge);
 	spin_unlock(&q->lock);
 	entry->ops->release(q, entry);
 }
@@ -244,7 +244,7 @@ void umad_rxq_shutdown(struct umad_rxq *q)
 	LIST_HEAD(dropped);
 
 	spin_lock(&q->lock);
-	q->shutdown = true;
+	WRITE_ONCE(q->shutdown, true);
 	q->queued = 0;
 	list_splice_init(&q->list, &dropped);
 	spin_unlock(&q->lock);

@@ -102,7 +102,8 @@ static noinline void keep_mad(struct umad_request *req, const struct ib_mad_send
 	spin_lock(&file->lock);
 	if (!req->mad) {
 		req->mad_len = mad_len(used);
-		swap(req->mad, mad);
+		WRITE_ONCE(req->mad, mad);
+		mad = NULL;
 	}
 	spin_unlock(&file->lock);
 	kfree(mad);

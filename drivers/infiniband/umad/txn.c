@@ -197,7 +197,7 @@ int umad_txn_add(struct umad_txn_table *table, struct umad_txn *txn,
 	if (!insert(table, txn, refuse_duplicate))
 		return -EINVAL;
 	table->count++;
-	txn->state = txn->timeout ? UMAD_TXN_WAIT : UMAD_TXN_SEND;
+	WRITE_ONCE(txn->state, txn->timeout ? UMAD_TXN_WAIT : UMAD_TXN_SEND);
 	if (txn->timeout && txn->timeout != UMAD_TIMEOUT_INFINITE && !txn->no_deadline)
 		umad_timer_set(table->timers, &txn->timer, ktime_add(now, txn->timeout));
 	return 0;

@@ -100,8 +100,8 @@ static int take(struct race_stop *stop, struct race_point *point,
 {
 	unsigned long *ret = (unsigned long *)regs->sp;
 
-	stop->state = TAKEN;
-	stop->task = current;
+	WRITE_ONCE(stop->state, TAKEN);
+	WRITE_ONCE(stop->task, current);
 	stop->pid = current->pid;
 	memcpy(stop->comm, current->comm, sizeof(stop->comm));
 	/* The task is on its way through our code from now on. */
@@ -212,8 +212,8 @@ void race_stopped(struct race_frame *frame)
 	if (stop->fails)
 		frame->ax = stop->value;
 	stop->how = how;
-	stop->task = NULL;
-	stop->state = OVER;
+	WRITE_ONCE(stop->task, NULL);
+	WRITE_ONCE(stop->state, OVER);
 	stop_unlock(stop, flags);
 	module_put(THIS_MODULE);
 }
@@ -278,10 +278,10 @@ static void stop_off(struct race_stop *stop)
 	unsigned long flags;
 
 	flags = stop_lock(stop);
-	stop->go = true;
-	stop->point = NULL;
+	WRITE_ONCE(stop->go, true);
+	WRITE_ONCE(stop->point, NULL);
 	if (stop->state == ARMED)
-		stop->state = IDLE;
+		WRITE_ONCE(stop->state, IDLE);
 	stop_unlock(stop, flags);
 }
 
@@ -301,15 +301,15 @@ static int stop_arm(struct race_stop *stop, const char *function,
 	if (stop->state == TAKEN || stop->state == PARKED) {
 		ret = -EBUSY;
 	} else {
-		stop->state = ARMED;
-		stop->point = point;
-		stop->task = NULL;
+		WRITE_ONCE(stop->state, ARMED);
+		WRITE_ONCE(stop->point, point);
+		WRITE_ONCE(stop->task, NULL);
 		stop->pid = 0;
 		stop->comm[0] = '\0';
 		stop->fails = option->fails;
 		stop->value = option->value;
 		stop->ms = option->ms;
-		stop->go = false;
+		WRITE_ONCE(stop->go, false);
 		stop->how = NULL;
 	}
 	stop_unlock(stop, flags);

@@ -19,6 +19,13 @@ module_param(rmpp_file_answers, uint, 0644);
 MODULE_PARM_DESC(rmpp_file_answers,
 		 "ACKs, STOPs and ABORTs of received messages that ib_core has to send for one file (default: 4096)");
 
+/* The lock is held, but others look without it. */
+static unsigned int count_active(unsigned int *active, int more)
+{
+	WRITE_ONCE(*active, *active + more);
+	return *active;
+}
+
 /* It has messages being reassembled now, so those above it have. */
 static void file_activate(struct umad_file *file)
 {
@@ -26,10 +33,10 @@ static void file_activate(struct umad_file *file)
 	struct umad_port *port = file->port;
 
 	spin_lock(&port->users_lock);
-	while (user && !user->active++)
+	while (user && count_active(&user->active, 1) == 1)
 		user = user->parent;
 	if (!user)
-		port->active_users++;
+		count_active(&port->active_users, 1);
 	spin_unlock(&port->users_lock);
 }
 
@@ -39,10 +46,10 @@ static void file_deactivate(struct umad_file *file)
 	struct umad_port *port = file->port;
 
 	spin_lock(&port->users_lock);
-	while (user && !--user->active)
+	while (user && !count_active(&user->active, -1))
 		user = user->parent;
 	if (!user)
-		port->active_users--;
+		count_active(&port->active_users, -1);
 	spin_unlock(&port->users_lock);
 }
 

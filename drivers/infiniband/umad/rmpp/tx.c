@@ -94,7 +94,7 @@ static bool has_outstanding(const struct rmpp_tx *tx)
 
 static void tx_fail(struct rmpp_tx *tx, enum rmpp_reason reason, u8 status)
 {
-	tx->state = RMPP_TX_FAILED;
+	WRITE_ONCE(tx->state, RMPP_TX_FAILED);
 	tx->reason = reason;
 	tx->status = status;
 	tx->rto_at = 0;
@@ -386,7 +386,7 @@ static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
 	tx->waited = 0;
 	tx->send_probe = false;
 	if (tx->una > tx->segs) {
-		tx->state = RMPP_TX_ACKED;
+		WRITE_ONCE(tx->state, RMPP_TX_ACKED);
 		tx->rto_at = 0;
 		return;
 	}

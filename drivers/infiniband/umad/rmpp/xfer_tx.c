@@ -218,7 +218,7 @@ void umad_xfer_tx_answered(struct umad_request *req)
 	tx->answered = true;
 	if (umad_xfer_tx_is_active(req) && tx->engine.state == RMPP_TX_SENDING &&
 	    req->txn.state == UMAD_TXN_WAIT) {
-		tx->engine.state = RMPP_TX_ACKED;
+		WRITE_ONCE(tx->engine.state, RMPP_TX_ACKED);
 		tx->finished = true;
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
 		wait_for_response(req, ktime_get());
