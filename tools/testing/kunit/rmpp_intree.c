@@ -2,6 +2,7 @@
 #include "rmpp_intree.h"
 
 #include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 
 /* An eighth of the receive queue. */
@@ -21,11 +22,17 @@ void intree_tx_init(struct intree_tx *tx, u32 segs, u32 retries)
 	tx->wait_until = U64_MAX;
 }
 
+static u32 last_to_send(const struct intree_tx *tx)
+{
+	u32 last = min(tx->window_last, tx->segs);
+
+	return tx->most ? min(last, tx->acked + tx->most) : last;
+}
+
 /* One at a time: the next one when the one before is sent. */
 u32 intree_tx_next(struct intree_tx *tx)
 {
-	if (tx->state != RMPP_TX_SENDING || tx->posted ||
-	    tx->sent >= tx->window_last || tx->sent >= tx->segs)
+	if (tx->state != RMPP_TX_SENDING || tx->posted || tx->sent >= last_to_send(tx))
 		return 0;
 	tx->posted = true;
 	tx->wait_until = U64_MAX;
@@ -35,7 +42,7 @@ u32 intree_tx_next(struct intree_tx *tx)
 void intree_tx_sent(struct intree_tx *tx, u64 now)
 {
 	tx->posted = false;
-	if (tx->sent == tx->window_last || tx->sent == tx->segs)
+	if (tx->sent == last_to_send(tx))
 		tx->wait_until = now + WAIT;
 }
 

@@ -31,6 +31,7 @@ enum rewind {
  * @posted: a segment is in the send queue; there is only ever one
  * @wait_until: for an ACK; U64_MAX if it does not wait
  * @rewind: of others than the in-tree one
+ * @most: it has no more segments than that outstanding; 0: what it may
  */
 struct intree_tx {
 	enum rmpp_tx_state state;
@@ -43,6 +44,7 @@ struct intree_tx {
 	bool posted;
 	u64 wait_until;
 	enum rewind rewind;
+	u32 most;
 };
 
 /**

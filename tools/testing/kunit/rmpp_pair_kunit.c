@@ -358,6 +358,7 @@ static void pair_init(struct pair *pair, const struct profile *profile,
 	intree_rx_init(&pair->old_rx);
 	intree_tx_init(&pair->old_tx, pair->segs, RETRIES);
 	pair->old_tx.rewind = profile->rewind;
+	pair->old_tx.most = profile->most;
 	rmpp_tx_init(&pair->tx, pair->segs, 1, 0, RETRIES, pair->now);
 }
 

@@ -21,6 +21,7 @@
  * @intree_tx: the sender is the model of the in-tree one
  * @intree_rx: the receiver is
  * @rewind: what the model of the sender does
+ * @most: segments that it has outstanding; 0: as many as it may
  * @turns: the receiver lets the sender wait between windows
  * @may_fail: a stated error will do
  * @base_ms: in that time and @seg_us for each segment the sender must end
@@ -35,6 +36,7 @@ struct profile {
 	bool intree_tx;
 	bool intree_rx;
 	enum rewind rewind;
+	u32 most;
 	bool turns;
 	bool may_fail;
 	u32 base_ms;
@@ -117,6 +119,14 @@ static const struct profile profiles[] = {
 	{ "from IBAL, lost 1 %", 300, 300, { .lost = 100, .delay_ms = 5 },
 	  .intree_tx = true, .rewind = REWIND_ANY, .base_ms = 20000,
 	  .seg_us = 500000 },
+	{ "from one with 64 outstanding", 20, 2000, { .delay_ms = 1 },
+	  .window = 336, .intree_tx = true, .most = 64, .base_ms = 500 },
+	{ "from one with 20 outstanding", 20, 2000, { .delay_ms = 1 },
+	  .window = 336, .intree_tx = true, .most = 20, .base_ms = 700 },
+	{ "from one with 1 outstanding", 20, 200, { .delay_ms = 1 },
+	  .window = 336, .intree_tx = true, .most = 1, .base_ms = 900 },
+	{ "from one with 10 outstanding, small windows", 20, 1000, { .delay_ms = 1 },
+	  .window = 14, .intree_tx = true, .most = 10, .base_ms = 700 },
 };
 
 #endif /* UMAD_KUNIT_RMPP_PROFILES_H */

@@ -281,6 +281,8 @@ static u32 ack_interval(const struct rmpp_rx *rx)
 
 	if (rx->rewinds)
 		return U32_MAX;
+	if (rx->ack_within)
+		return min(often, rx->ack_within);
 	if ((rx->in_turn || rx->window < RMPP_RX_WINDOW_SMALL) &&
 	    rx->in_order_run >= RMPP_RX_WINDOW_SMALL)
 		return rx->window;
@@ -394,6 +396,16 @@ static bool is_lone(const struct rmpp_rx *rx)
 	return !rx->solicited && rx->highest <= 1;
 }
 
+/* Twice it has stopped after as many, with nothing missing: it has no more outstanding. */
+static void learn_from_silence(struct rmpp_rx *rx)
+{
+	u32 burst = rx->highest < rx->expected ? rx->expected - 1 - rx->acked : 0;
+
+	if (burst && burst == rx->burst)
+		rx->ack_within = max(burst / 2, 1U);
+	rx->burst = burst;
+}
+
 /**
  * rmpp_rx_timer() - the deadline has come, or has not
  * @rx: the receiver
@@ -431,6 +443,7 @@ enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now)
 		rx->ack_repeat_at = now + rx->ack_repeat;
 		return RMPP_RX_ACK;
 	}
+	learn_from_silence(rx);
 	rx->ack_repeat *= 2;
 	rx->ack_repeats++;
 	rx->all_ack_repeats++;
@@ -453,18 +466,6 @@ u64 rmpp_rx_slow_at(const struct rmpp_rx *rx)
 	return rx->began_at + max(RMPP_RX_BEGUN_GIVEN_UP, rx->stored * (u64)NSEC_PER_SEC);
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_slow_at);
-
-/**
- * rmpp_rx_hush() - repeat no acknowledgment until a segment comes
- * @rx: the receiver
- *
- * Context: any.
- */
-void rmpp_rx_hush(struct rmpp_rx *rx)
-{
-	rx->ack_repeat_at = U64_MAX;
-}
-EXPORT_SYMBOL_IF_KUNIT(rmpp_rx_hush);
 
 /**
  * rmpp_rx_deadline() - when to call rmpp_rx_timer()

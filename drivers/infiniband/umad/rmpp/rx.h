@@ -82,6 +82,9 @@ enum rmpp_rx_verdict {
  * @last_len: its PayloadLength
  * @gap_acks: segments that have come behind the gap at @expected
  * @in_order_run: segments that have come in order since one did not, or came twice
+ * @burst: segments that had come since the last ACK when the sender fell silent, nothing missing
+ * @ack_within: segments; an ACK at least for so many, as the sender seems to have no more than
+ *	twice as many outstanding, whatever it may; 0: it does not
  * @repwin: window that a turn-around ACK gave us, 1 if there was none
  * @began_at: when it began
  * @progress_at: when a segment was last stored
@@ -121,6 +124,8 @@ struct rmpp_rx {
 	u32 last_len;
 	u32 gap_acks;
 	u32 in_order_run;
+	u32 burst;
+	u32 ack_within;
 	u32 repwin;
 	u64 began_at;
 	u64 progress_at;
@@ -154,6 +159,17 @@ static inline bool rmpp_rx_may_hold(const struct rmpp_rx *rx)
 	return rx->state == RMPP_RX_REASSEMBLING && !rx->held && rmpp_rx_window_used_up(rx);
 }
 
+/**
+ * rmpp_rx_hush() - repeat no acknowledgment until a segment comes
+ * @rx: the receiver
+ *
+ * Context: any.
+ */
+static inline void rmpp_rx_hush(struct rmpp_rx *rx)
+{
+	rx->ack_repeat_at = U64_MAX;
+}
+
 void rmpp_rx_init(struct rmpp_rx *rx, const struct rmpp_layout *layout,
 		  u64 max_bytes, u32 first_window, u64 now);
 void rmpp_rx_restore(struct rmpp_rx *rx, u32 last, u32 window_last, u32 repwin, u64 until,
@@ -167,7 +183,6 @@ enum rmpp_rx_verdict rmpp_rx_no_room(struct rmpp_rx *rx);
 enum rmpp_rx_verdict rmpp_rx_cancel(struct rmpp_rx *rx, u8 status);
 enum rmpp_rx_verdict rmpp_rx_timer(struct rmpp_rx *rx, u64 now);
 u64 rmpp_rx_slow_at(const struct rmpp_rx *rx);
-void rmpp_rx_hush(struct rmpp_rx *rx);
 u64 rmpp_rx_deadline(const struct rmpp_rx *rx);
 void rmpp_rx_format_ack(struct rmpp_rx *rx, u32 window,
 			struct rmpp_packet *ack);
