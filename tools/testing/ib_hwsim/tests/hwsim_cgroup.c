@@ -154,6 +154,9 @@ TEST_F_TIMEOUT(peers, oldest_message_goes_on_in_a_full_cgroup, 120)
 	struct sender senders[5];
 	pid_t pid;
 
+	/* 45,000 segments take longer there than what has begun is kept for. */
+	if (kernel_debugs())
+		SKIP(return, "the kernel is too slow");
 	pid = start_victim(self, &victim);
 	if (pid == -EOPNOTSUPP)
 		SKIP(return, "no memory cgroups");

@@ -570,15 +570,13 @@ TEST_F_TIMEOUT(peers, flood_of_first_segments_is_not_answered_twice, 60)
 TEST_F_TIMEOUT(peers, process_that_ends_tells_so_many_only, 60)
 {
 	int fd = open_server(METHOD_TABLE + 1), last = open_server(METHOD_TABLE + 2);
-	bool told = false;
-	long aborts;
+	long aborts, told = 0;
 
-	ASSERT_LE(0, fd);
-	ASSERT_LE(0, last);
-	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE + 2, 1, 1, 100));
-	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE + 2, 1, 2, 100));
-	ASSERT_EQ(0, begin_many(self, MANY, METHOD_TABLE));
-	ASSERT_EQ(0, begin_many(self, MANY, METHOD_TABLE + 1));
+	ASSERT_TRUE(fd >= 0 && last >= 0);
+	ASSERT_EQ(0, inject_data(self, HONEST, METHOD_TABLE + 2, 1, 1, 100) ?:
+		     inject_data(self, HONEST, METHOD_TABLE + 2, 1, 2, 100));
+	ASSERT_EQ(0, begin_many(self, MANY, METHOD_TABLE) ?:
+		     begin_many(self, MANY, METHOD_TABLE + 1));
 	while (see(self, WHILE) >= 0)
 		;
 	aborts = hwsim_counter(DEVICE, 1, "tx_packets");
@@ -588,8 +586,10 @@ TEST_F_TIMEOUT(peers, process_that_ends_tells_so_many_only, 60)
 	self->fd = -1;
 	sleep_ms(WHILE);
 	aborts = hwsim_counter(DEVICE, 1, "tx_packets") - aborts;
-	EXPECT_GE(300, aborts);
 	EXPECT_LE(200, aborts);
+	if (kernel_debugs())
+		SKIP(return, "it takes seconds");
+	EXPECT_GE(300, aborts);
 	close(last);
 	while (see(self, WHILE) >= 0)
 		told |= self->pkt.type == RMPP_ABORT &&

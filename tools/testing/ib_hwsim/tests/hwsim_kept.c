@@ -140,6 +140,9 @@ TEST_F_TIMEOUT(peers, message_beside_a_file_that_has_half, 100)
 	struct heard heard = {};
 	pid_t pid;
 
+	/* There the others take longer than a sender may that has sent segment 1 only. */
+	if (kernel_debugs())
+		SKIP(return, "the kernel is too slow");
 	pid = start_victim(self, &victim);
 	if (pid == -EOPNOTSUPP)
 		SKIP(return, "no memory cgroups");
