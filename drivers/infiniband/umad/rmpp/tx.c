@@ -366,12 +366,12 @@ static void recovery_update(struct rmpp_tx *tx, u64 now)
 		return;
 	}
 	/*
-	 * It stopped short: here is the next gap. If that goes on where what was sent
-	 * again ends, many in a row were lost, and one at a time would take a round trip
-	 * for each.
+	 * It stopped short: here is the next gap. If that goes on where what was sent again ends,
+	 * many in a row were lost, and one at a time would take a round trip for each. With
+	 * nothing new to send behind it, the receiver may see no gap, and acknowledge late.
 	 */
 	resend_gap(tx, tx->una == tx->gap_last + 1 ? min(2 * tx->gap_run, tx->cwnd) : 1);
-	tx->send_probe = !tx->early_acks;
+	tx->send_probe = !tx->early_acks || !may_send_new(tx);
 }
 
 static void acked_more(struct rmpp_tx *tx, u32 seg, u64 now)
