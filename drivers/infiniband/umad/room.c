@@ -199,12 +199,11 @@ static bool was_nearly_full(struct umad_reserve *reserve)
 }
 
 /*
- * What stays beside @kept, at most of late: who gives memory back, and needs it again at once,
- * would be killed for what came meanwhile.
+ * Of @others, the most of late: who gives memory back, and needs it again at once, would be
+ * killed for what came meanwhile.
  */
-static u64 others_of_late(struct umad_reserve *reserve, u64 stays, u64 kept)
+static u64 others_of_late(struct umad_reserve *reserve, u64 others)
 {
-	u64 others = stays - min(stays, kept);
 	u64 peak = (u64)READ_ONCE(reserve->others_peak) << PAGE_SHIFT;
 
 	if (others < peak)
@@ -250,12 +249,16 @@ static u64 room_for_answers(const struct umad_reserve *reserve, u64 stays, u64 m
 }
 
 /* In place of a quarter of the limit. */
-static u64 quarter_of_rest(struct umad_reserve *reserve, u64 stays, u64 max)
+static u64 quarter_of_rest(const struct umad_reserve *of_file, struct umad_reserve *reserve,
+			   u64 stays, u64 max)
 {
 	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve) +
 		   atomic64_read(&reserve->unasked);
-	u64 others = others_of_late(reserve, stays, kept);
+	u64 others = stays - min(stays, kept);
 
+	/* Of a cgroup above, not all that can be reclaimed is seen: that would count for others. */
+	if (of_file == reserve)
+		others = others_of_late(reserve, others);
 	return min(max / 16, room_beside(others, 0, max) / 4);
 }
 
@@ -305,15 +308,16 @@ bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept w
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
 	const struct umad_reserve *of_file = reserve;
 	u64 max, quarter, stays = 0, parts = 1, for_answers = U64_MAX;
-	bool full;
+	bool full, lately;
 
 	for (; reserve; reserve = reserve->parent) {
 		parts = more_parts(parts, reserve);
 		max = cgroup_max(reserve);
 		if (max == U64_MAX)
 			continue;
-		full = is_nearly_full(reserve, max) ||
-		       (what != UMAD_ANSWER && was_nearly_full(reserve));
+		/* In any case, as it forgets what was. */
+		lately = was_nearly_full(reserve) && of_file == reserve && what != UMAD_ANSWER;
+		full = is_nearly_full(reserve, max) || lately;
 		if (full || what == UMAD_ANSWER)
 			stays = what_stays(of_file, reserve);
 		if (what == UMAD_ANSWER) {
@@ -321,7 +325,7 @@ bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept w
 			if (own > for_answers)
 				return false;
 		}
-		quarter = full ? quarter_of_rest(reserve, stays, max) : max / 4;
+		quarter = full ? quarter_of_rest(of_file, reserve, stays, max) : max / 4;
 		if (own >> twice > div_u64(min(max / 8, quarter), parts) &&
 		    has_too_much(reserve, what, quarter, for_answers))
 			return false;
