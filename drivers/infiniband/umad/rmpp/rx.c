@@ -271,25 +271,28 @@ static void expected_advance(struct rmpp_rx *rx)
 	}
 }
 
+static u32 ack_interval_first(const struct rmpp_rx *rx)
+{
+	return clamp_t(u32, rx->window / 2, 1, RMPP_RX_ACK_MAX);
+}
+
 /*
  * A window that is small for what others have of the budget is used up before it is acknowledged,
  * if nothing is lost: others keep the way busy. A large one is kept open, in case an ACK is lost.
  */
 static u32 ack_interval(const struct rmpp_rx *rx)
 {
-	u32 often = clamp_t(u32, rx->window / 2, 1, RMPP_RX_ACK_MAX);
+	u32 often = ack_interval_first(rx);
+	u32 most = clamp_t(u32, rx->window / 4, often, rx->ack_most ?: RMPP_RX_ACK_IN_ORDER);
 
 	if (rx->rewinds)
 		return U32_MAX;
-	if (rx->ack_within)
-		return min(often, rx->ack_within);
 	if ((rx->in_turn || rx->window < RMPP_RX_WINDOW_SMALL) &&
 	    rx->in_order_run >= RMPP_RX_WINDOW_SMALL)
 		return rx->window;
 	if (rx->in_order_run < RMPP_RX_IN_ORDER_RUN)
 		return often;
-	return min(often + rx->in_order_run / RMPP_RX_ACK_GROW_EVERY,
-		   clamp_t(u32, rx->window / 4, often, RMPP_RX_ACK_IN_ORDER));
+	return min(often + rx->in_order_run / RMPP_RX_ACK_GROW_EVERY, most);
 }
 
 /* A segment beyond a gap has come: is the sender to be told again? */
@@ -355,8 +358,7 @@ enum rmpp_rx_verdict rmpp_rx_stored(struct rmpp_rx *rx,
 		rx->again_until = now + LINGER_AGAIN;
 		return RMPP_RX_ACK;
 	}
-	if (filled_gap || packet->seg == 1 ||
-	    rmpp_rx_window_used_up(rx) ||
+	if (filled_gap || packet->seg == 1 || rmpp_rx_window_used_up(rx) ||
 	    rx->expected - 1 - rx->acked >= ack_interval(rx))
 		return RMPP_RX_ACK;
 	return RMPP_RX_DROP;
@@ -396,14 +398,13 @@ static bool is_lone(const struct rmpp_rx *rx)
 	return !rx->solicited && rx->highest <= 1;
 }
 
-/* Twice it has stopped after as many, with nothing missing: it has no more outstanding. */
+/* It has stopped before the interval had passed, with nothing missing: it may have a limit. */
 static void learn_from_silence(struct rmpp_rx *rx)
 {
-	u32 burst = rx->highest < rx->expected ? rx->expected - 1 - rx->acked : 0;
+	u32 burst = rx->expected - 1 - rx->acked;
 
-	if (burst && burst == rx->burst)
-		rx->ack_within = max(burst / 2, 1U);
-	rx->burst = burst;
+	if (burst >= ack_interval_first(rx) && rx->highest < rx->expected)
+		rx->ack_most = max_t(u32, burst / 2, RMPP_RX_ACK_MAX);
 }
 
 /**

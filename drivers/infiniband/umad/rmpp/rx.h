@@ -82,9 +82,8 @@ enum rmpp_rx_verdict {
  * @last_len: its PayloadLength
  * @gap_acks: segments that have come behind the gap at @expected
  * @in_order_run: segments that have come in order since one did not, or came twice
- * @burst: segments that had come since the last ACK when the sender fell silent, nothing missing
- * @ack_within: segments; an ACK at least for so many, as the sender seems to have no more than
- *	twice as many outstanding, whatever it may; 0: it does not
+ * @ack_most: segments; an ACK for so many at least, or for as many as at first, as the sender
+ *	seems to have no more than twice as many outstanding; 0: it does not
  * @repwin: window that a turn-around ACK gave us, 1 if there was none
  * @began_at: when it began
  * @progress_at: when a segment was last stored
@@ -124,8 +123,7 @@ struct rmpp_rx {
 	u32 last_len;
 	u32 gap_acks;
 	u32 in_order_run;
-	u32 burst;
-	u32 ack_within;
+	u32 ack_most;
 	u32 repwin;
 	u64 began_at;
 	u64 progress_at;
