@@ -53,11 +53,13 @@ module_param(rmpp_peer_bytes, ulong, 0644);
 MODULE_PARM_DESC(rmpp_peer_bytes,
 		 "Bytes of RMPP messages that one peer sends to one file unsolicited (default: 256 MiB)");
 
-static unsigned int rmpp_peer_transfers = 256;
+static unsigned int rmpp_peer_transfers = 4096;
 module_param(rmpp_peer_transfers, uint, 0644);
 MODULE_PARM_DESC(rmpp_peer_transfers,
-		 "RMPP messages that one peer sends to one file unsolicited (default: 256)");
+		 "RMPP messages that one peer sends to one file unsolicited (default: 4096)");
 
+/* That any peer may send at the same time. */
+#define PEER_TRANSFERS_FEW	256U
 /* A message is not evicted before it has been idle for so long. */
 #define IDLE_EVICT	NSEC_PER_SEC
 /* Peers, and messages, that are looked at for such a one. */
@@ -162,6 +164,19 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx, enum umad_kept wha
 	return lack_of_cgroup(rx, what);
 }
 
+/*
+ * Beside a few, which each may have, a peer has no more than is free then: one alone half, a
+ * second one half of the rest, and so on.
+ */
+static bool peer_has_too_many(const struct umad_xfer_rx *rx)
+{
+	unsigned int limit = READ_ONCE(rmpp_file_transfers), has = rx->peer->transfers;
+	unsigned int free = limit - min(limit, rx->agent->file->rmpp->reassembling);
+
+	return !rx->solicited &&
+	       (has >= READ_ONCE(rmpp_peer_transfers) || has >= max(free, PEER_TRANSFERS_FEW));
+}
+
 static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 {
 	const struct umad_file *file = rx->agent->file;
@@ -171,8 +186,7 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 	/* It is complete before another can begin: what others hold does not keep it out. */
 	if (whole)
 		return LACK_NOTHING;
-	if (!rx->solicited &&
-	    rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
+	if (peer_has_too_many(rx))
 		return LACK_PEER;
 	if (file->rmpp->reassembling >= READ_ONCE(rmpp_file_transfers))
 		return LACK_TRANSFERS;
@@ -337,7 +351,7 @@ static bool has_place_of_evicted(const struct umad_xfer_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 
-	if (!rx->solicited && rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers))
+	if (peer_has_too_many(rx))
 		return false;
 	return file->rmpp->reassembling < min(READ_ONCE(rmpp_file_transfers),
 					      READ_ONCE(rmpp_port_transfers)) &&

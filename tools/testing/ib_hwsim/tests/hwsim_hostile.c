@@ -159,6 +159,19 @@ TEST_F_TIMEOUT(peers, node_with_four_GIDs_does_not_take_all_1024_transfers, 60)
 	four_gids(_metadata, self, 256);
 }
 
+/* Within 1 s, or those that do nothing give way. */
+TEST_F_TIMEOUT(peers, node_with_many_messages_leaves_as_many, 60)
+{
+	long transfers = rmpp_param_set("rmpp_file_transfers", 2048);
+
+	if (transfers < 0)
+		SKIP(return, "not this module");
+	EXPECT_EQ(1024, acked_of_so_many(self, 1, 1200));
+	EXPECT_EQ(512, acked_of_so_many(self, 2, 700));
+	EXPECT_EQ(1, try_message(self, 0, 77, 2));
+	rmpp_param_set("rmpp_file_transfers", transfers);
+}
+
 /* First segments alone, of which nobody knows whether their sender receives the ACKs. */
 static void first_segments(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			   uint32_t segs)
