@@ -38,7 +38,9 @@ static void do_flush(struct work_struct *work)
 	struct ib_qp *qp;
 	unsigned int i;
 
-	dev_info(&port->dev, "the device does not complete what it sends: flushed\n");
+	/* Of @port->dev the name goes with the last file. */
+	dev_info(&port->ib_dev->dev, "umad%d: the device does not complete what it sends: flushed\n",
+		 port->index);
 	for (i = 0; i < ARRAY_SIZE(flush->qp); i++) {
 		qp = READ_ONCE(flush->qp[i]);
 		if (qp)
