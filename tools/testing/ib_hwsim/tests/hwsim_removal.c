@@ -260,6 +260,20 @@ TEST_F(hold, removal_with_sends_that_never_complete)
 	EXPECT_EQ(-EIO, msg_read(self->fd, &self->got, PATIENCE));
 }
 
+/* Nor for that of a file that is closed; without any, the port's device is gone meanwhile. */
+TEST_F(hold, removal_with_an_ABORT_that_never_completes)
+{
+	leave_half_received(_metadata, self);
+	close(self->fd);
+	self->fd = -1;
+	side_start(&self->del, do_del, self);
+	EXPECT_TRUE(side_done(&self->del, 2500));
+	hwsim_set(DEVICE, 1, "hold_completions", "0");
+	ASSERT_TRUE(side_done(&self->del, PATIENCE));
+	EXPECT_EQ(0, self->del_ret);
+	self->gone = true;
+}
+
 struct sleeper {
 	struct side_call call;
 	int fd;
