@@ -315,8 +315,8 @@ bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept w
 		max = cgroup_max(reserve);
 		if (max == U64_MAX)
 			continue;
-		/* In any case, as it forgets what was. */
-		lately = was_nearly_full(reserve) && of_file == reserve && what != UMAD_ANSWER;
+		/* Asked for answers, too, as it forgets what was. */
+		lately = of_file == reserve && was_nearly_full(reserve) && what != UMAD_ANSWER;
 		full = is_nearly_full(reserve, max) || lately;
 		if (full || what == UMAD_ANSWER)
 			stays = what_stays(of_file, reserve);

@@ -152,7 +152,7 @@ TEST_F(peers, node_with_four_GIDs_does_not_take_all_transfers)
 	four_gids(_metadata, self, 16);
 }
 
-/* The defaults. */
+/* What each peer may have in any case. */
 TEST_F_TIMEOUT(peers, node_with_four_GIDs_does_not_take_all_1024_transfers, 60)
 {
 	CHOOSE(false);

@@ -95,7 +95,7 @@ TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent_at_times, 100)
 
 TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent, 100)
 {
-	/* If it gave them all back at times, there would seem to be room (promises.rst). */
+	/* All the time. */
 	const struct victim victim = { .limit = LIMIT, .files = 1, .steady = LIMIT / 100 * 90 };
 
 	unasked_beside(_metadata, self, &victim);
