@@ -164,17 +164,21 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx, enum umad_kept wha
 	return lack_of_cgroup(rx, what);
 }
 
+static bool peer_has_all(const struct umad_xfer_rx *rx)
+{
+	return !rx->solicited && rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers);
+}
+
 /*
  * Beside a few, which each may have, a peer has no more than is free then: one alone half, a
  * second one half of the rest, and so on.
  */
 static bool peer_has_too_many(const struct umad_xfer_rx *rx)
 {
-	unsigned int limit = READ_ONCE(rmpp_file_transfers), has = rx->peer->transfers;
+	unsigned int limit = READ_ONCE(rmpp_file_transfers);
 	unsigned int free = limit - min(limit, rx->agent->file->rmpp->reassembling);
 
-	return !rx->solicited &&
-	       (has >= READ_ONCE(rmpp_peer_transfers) || has >= max(free, PEER_TRANSFERS_FEW));
+	return !rx->solicited && rx->peer->transfers >= max(free, PEER_TRANSFERS_FEW);
 }
 
 static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
@@ -186,7 +190,7 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 	/* It is complete before another can begin: what others hold does not keep it out. */
 	if (whole)
 		return LACK_NOTHING;
-	if (peer_has_too_many(rx))
+	if (peer_has_all(rx) || peer_has_too_many(rx))
 		return LACK_PEER;
 	if (file->rmpp->reassembling >= READ_ONCE(rmpp_file_transfers))
 		return LACK_TRANSFERS;
@@ -345,13 +349,14 @@ static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
 
 /*
  * A place is free, of this file. The file may have it even if it has more than its share of
- * the port; but if a bound has been lowered, that place is gone.
+ * the port, and its peer with more than is free: it has no more than before. But if a bound
+ * has been lowered, that place is gone.
  */
 static bool has_place_of_evicted(const struct umad_xfer_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
 
-	if (peer_has_too_many(rx))
+	if (peer_has_all(rx))
 		return false;
 	return file->rmpp->reassembling < min(READ_ONCE(rmpp_file_transfers),
 					      READ_ONCE(rmpp_port_transfers)) &&

@@ -174,13 +174,14 @@ static inline int see(FIXTURE_DATA(peers) *self, int wait_ms)
 	return self->pkt.type;
 }
 
-/* First segments of so many messages of a node: how many are acknowledged? */
-static inline int acked_of_so_many(FIXTURE_DATA(peers) *self, uint16_t peer, unsigned int n)
+/* First segments of so many messages of a node, from that TID on: how many are acknowledged? */
+static inline int acked_of_so_many(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t first,
+				   unsigned int n)
 {
 	unsigned int i, acks = 0;
 
 	for (i = 0; i < n; i++) {
-		if (inject_data(self, peer, METHOD_TABLE, 1000 + i, 1, 1000))
+		if (inject_data(self, peer, METHOD_TABLE, first + i, 1, 1000))
 			return -EIO;
 		while (i % 32 == 31 && see(self, 1) >= 0)
 			acks += self->pkt.type == RMPP_ACK;
