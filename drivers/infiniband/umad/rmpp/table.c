@@ -6,10 +6,17 @@
 #include "rmpp/reassembly.h"
 #include "umad_rbtree.h"
 
+/* Mostly the transaction IDs differ already. */
 static int key_compare(const void *key, const struct rb_node *node)
 {
-	return memcmp(key, &rb_entry(node, struct umad_xfer_rx, node)->key,
-		      sizeof(struct umad_rmpp_key));
+	const struct umad_rmpp_key *a = key, *b = &rb_entry(node, struct umad_xfer_rx, node)->key;
+	u64 tid_a = be64_to_cpu(a->tid), tid_b = be64_to_cpu(b->tid);
+
+	if (tid_a != tid_b)
+		return tid_a < tid_b ? -1 : 1;
+	if (a->agent != b->agent)
+		return a->agent < b->agent ? -1 : 1;
+	return memcmp(&a->from, &b->from, sizeof(*a) - offsetof(struct umad_rmpp_key, from));
 }
 
 static bool sorts_before(struct rb_node *a, const struct rb_node *b)
