@@ -42,7 +42,8 @@ struct umad_charge {
  * @answers: bytes of messages being received that answer requests; likewise
  * @unread: bytes that wait to be read, in steps, without what each file may have anyhow;
  *	likewise
- * @others_peak: pages that stayed beside these when it was nearly full of late, or 0; no lock
+ * @others_peak: pages that stayed beside these when it, or one above it, was nearly full of
+ *	late, or 0; no lock
  * @others_peak_at: jiffies of then; likewise
  */
 struct umad_reserve {

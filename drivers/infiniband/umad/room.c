@@ -182,35 +182,48 @@ static u64 room_beside(u64 stays, u64 kept, u64 max)
 	return max(max - min(max, stays), max / 16);
 }
 
-/* Then what is left counts. */
-static bool is_nearly_full(const struct umad_reserve *reserve, u64 max)
+/* Then what is left counts; @more: it has used of late. */
+static bool is_nearly_full(const struct umad_reserve *reserve, u64 max, u64 more)
 {
-	return cgroup_usage(reserve) > max - max / 8;
+	return cgroup_usage(reserve) + more > max - max / 8;
 }
 
-static bool was_nearly_full(struct umad_reserve *reserve)
+/* What stays beside what was received, now. */
+static u64 others_of(const struct umad_reserve *of_file, const struct umad_reserve *reserve)
 {
-	if (!READ_ONCE(reserve->others_peak))
-		return false;
-	if (time_before(jiffies, READ_ONCE(reserve->others_peak_at) + HZ))
-		return true;
-	WRITE_ONCE(reserve->others_peak, 0);
-	return false;
+	u64 stays = what_stays(of_file, reserve);
+	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve) +
+		   atomic64_read(&reserve->unasked);
+
+	return stays - min(stays, kept);
+}
+
+/* It, or a cgroup above it, is nearly full. */
+static void note_peak(struct umad_reserve *reserve)
+{
+	u64 others = others_of(reserve, reserve) >> PAGE_SHIFT;
+
+	if (others < READ_ONCE(reserve->others_peak))
+		return;
+	WRITE_ONCE(reserve->others_peak, others);
+	WRITE_ONCE(reserve->others_peak_at, jiffies);
 }
 
 /*
- * Of @others, the most of late: who gives memory back, and needs it again at once, would be
- * killed for what came meanwhile.
+ * How much more it used of late: who gives memory back, and needs it again at once, would be
+ * killed for what came meanwhile. Of the file's own cgroup only: above it, not all that can be
+ * reclaimed is seen, and would count.
  */
-static u64 others_of_late(struct umad_reserve *reserve, u64 others)
+static u64 more_of_late(struct umad_reserve *reserve)
 {
 	u64 peak = (u64)READ_ONCE(reserve->others_peak) << PAGE_SHIFT;
 
-	if (others < peak)
-		return peak;
-	WRITE_ONCE(reserve->others_peak, others >> PAGE_SHIFT);
-	WRITE_ONCE(reserve->others_peak_at, jiffies);
-	return others;
+	if (!peak)
+		return 0;
+	if (time_before(jiffies, READ_ONCE(reserve->others_peak_at) + HZ))
+		return peak - min(peak, others_of(reserve, reserve));
+	WRITE_ONCE(reserve->others_peak, 0);
+	return 0;
 }
 
 /**
@@ -230,7 +243,7 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 	for (; reserve; reserve = reserve->parent) {
 		of_all = more_parts(of_all, reserve);
 		max = cgroup_max(reserve);
-		if (max != U64_MAX && is_nearly_full(reserve, max))
+		if (max != U64_MAX && is_nearly_full(reserve, max, 0))
 			max = min(max, 2 * room_beside(what_stays(of_file, reserve), 0, max));
 		share = min(share, div_u64(max, of_all));
 	}
@@ -249,17 +262,10 @@ static u64 room_for_answers(const struct umad_reserve *reserve, u64 stays, u64 m
 }
 
 /* In place of a quarter of the limit. */
-static u64 quarter_of_rest(const struct umad_reserve *of_file, struct umad_reserve *reserve,
-			   u64 stays, u64 max)
+static u64 quarter_of_rest(const struct umad_reserve *of_file,
+			   const struct umad_reserve *reserve, u64 more, u64 max)
 {
-	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve) +
-		   atomic64_read(&reserve->unasked);
-	u64 others = stays - min(stays, kept);
-
-	/* Of a cgroup above, not all that can be reclaimed is seen: that would count for others. */
-	if (of_file == reserve)
-		others = others_of_late(reserve, others);
-	return min(max / 16, room_beside(others, 0, max) / 4);
+	return min(max / 16, room_beside(others_of(of_file, reserve) + more, 0, max) / 4);
 }
 
 /*
@@ -306,26 +312,28 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
 bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what)
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
-	const struct umad_reserve *of_file = reserve;
-	u64 max, quarter, stays = 0, parts = 1, for_answers = U64_MAX;
-	bool full, lately;
+	struct umad_reserve *of_file = reserve;
+	u64 max, quarter, parts = 1, for_answers = U64_MAX;
+	/* Asked for answers, too, as it forgets what was. */
+	u64 more = reserve ? more_of_late(reserve) : 0;
+	bool full;
 
+	if (what == UMAD_ANSWER)
+		more = 0;
 	for (; reserve; reserve = reserve->parent) {
 		parts = more_parts(parts, reserve);
 		max = cgroup_max(reserve);
 		if (max == U64_MAX)
 			continue;
-		/* Asked for answers, too, as it forgets what was. */
-		lately = of_file == reserve && was_nearly_full(reserve) && what != UMAD_ANSWER;
-		full = is_nearly_full(reserve, max) || lately;
-		if (full || what == UMAD_ANSWER)
-			stays = what_stays(of_file, reserve);
+		full = is_nearly_full(reserve, max, more);
+		if (full)
+			note_peak(of_file);
 		if (what == UMAD_ANSWER) {
-			for_answers = room_for_answers(reserve, stays, max);
+			for_answers = room_for_answers(reserve, what_stays(of_file, reserve), max);
 			if (own > for_answers)
 				return false;
 		}
-		quarter = full ? quarter_of_rest(of_file, reserve, stays, max) : max / 4;
+		quarter = full ? quarter_of_rest(of_file, reserve, more, max) : max / 4;
 		if (own >> twice > div_u64(min(max / 8, quarter), parts) &&
 		    has_too_much(reserve, what, quarter, for_answers))
 			return false;

@@ -93,6 +93,18 @@ TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent_at_times, 100)
 	unasked_beside(_metadata, self, &victim);
 }
 
+/* Nor if the limit is that of a cgroup above its own. Which moment they find is luck. */
+TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent_below_a_limit, 200)
+{
+	const struct victim victim = {
+		.limit = LIMIT, .below = true, .files = 1, .own = LIMIT / 100 * 92,
+	};
+	int i;
+
+	for (i = 0; i < 3; i++)
+		unasked_beside(_metadata, self, &victim);
+}
+
 TEST_F_TIMEOUT(peers, unasked_messages_beside_92_percent, 100)
 {
 	/* All the time. */
