@@ -76,16 +76,12 @@ static void set_param(const char *name, unsigned long value)
 {
 	const struct kernel_param *param;
 
-	for (param = __start___param; param < __stop___param; param++) {
-		if (!strcmp(param->name, name)) {
-			if (param->ops == &param_ops_uint)
-				*(unsigned int *)param->arg = value;
-			else
-				*(unsigned long *)param->arg = value;
-			return;
-		}
-	}
-	MUST(!"there is such a parameter");
+	for (param = __start___param; strcmp(param->name, name); param++)
+		MUST(param + 1 < __stop___param);
+	if (param->ops == &param_ops_uint)
+		*(unsigned int *)param->arg = value;
+	else
+		*(unsigned long *)param->arg = value;
 }
 
 static void leaves(struct umad_xfer_rx *rx)
@@ -397,14 +393,20 @@ static void store_whole(struct world *w, struct umad_xfer_rx *rx)
 	leaves(rx);
 }
 
+static unsigned int transfers_of(const struct umad_xfer_rx *rx)
+{
+	const struct umad_rmpp *rmpp = rx->agent->file->rmpp;
+
+	return rx->solicited ? rmpp->reassembling - rmpp->unsolicited : rmpp->unsolicited;
+}
+
 static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 {
 	struct umad_agent *agent = &w->agents[take(in) % FILES];
 	struct umad_xfer_rx *victim = NULL;
 	struct rmpp_layout layout;
 	u8 shape = take(in);
-	bool whole = shape & 0x40;
-	bool may;
+	bool whole = shape & 0x40, may;
 
 	memset(rx, 0, sizeof(*rx));
 	INIT_LIST_HEAD(&rx->window_node);
@@ -444,11 +446,11 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 		return;
 	}
 	MUST(rx->solicited || rx->peer->transfers <= peer_transfers);
-	MUST(agent->file->rmpp->reassembling <= file_transfers);
+	MUST(transfers_of(rx) <= file_transfers);
 	MUST(rx->solicited || rx->peer->bytes <= unasked_max / 2);
 	MUST(victim || (u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
 	     has_share(agent->file, port_transfers, atomic_read(&agent->file->user->reassembling),
-		       agent->file->rmpp->reassembling));
+		       transfers_of(rx)));
 }
 
 static void segment(struct world *w, struct umad_xfer_rx *rx,
@@ -487,6 +489,10 @@ static void check_parts(struct world *w, struct umad_xfer_rx *rx, u32 granted_be
 
 	if (list_empty(&rx->window_node) || rx->granted <= granted_before)
 		return;
+	MUST(w->port.rmpp_window.all.granted <= budget);
+	/* Who has a turn has what is left, for its time. */
+	if (rx->engine.in_turn)
+		return;
 	for (; share; share = share->parent)
 		divisor *= share->active;
 	MUST(rx->granted <= budget / divisor);
@@ -495,7 +501,6 @@ static void check_parts(struct world *w, struct umad_xfer_rx *rx, u32 granted_be
 		divisor /= share->active;
 		MUST(share->granted <= budget / divisor);
 	}
-	MUST(w->port.rmpp_window.all.granted <= budget);
 }
 
 static void ack(struct world *w, struct umad_xfer_rx *rx)
@@ -516,26 +521,22 @@ static void ack(struct world *w, struct umad_xfer_rx *rx)
 
 static void set_up(struct world *w, struct input *in)
 {
+	static unsigned long counted[UMAD_STAT_COUNT];
 	u32 i;
 
 	memset(w, 0, sizeof(*w));
 	w->now = NSEC_PER_SEC;
+	w->port.stats.value = counted;
 	umad_rmpp_window_init(&w->port.rmpp_window);
 	spin_lock_init(&w->port.users_lock);
 	w->port.rx_window_budget = take16(in) % 1024 + 1;
-	peer_transfers = take(in) % 8;
-	file_transfers = take(in) % 16;
-	port_transfers = take(in) % 24;
-	peer_bytes = take(in) % 16 * 4096;
-	file_bytes = take(in) % 32 * 4096;
-	port_bytes = take(in) % 48 * 4096;
+	set_param("rmpp_peer_transfers", peer_transfers = take(in) % 8);
+	set_param("rmpp_file_transfers", file_transfers = take(in) % 16);
+	set_param("rmpp_port_transfers", port_transfers = take(in) % 24);
+	set_param("rmpp_peer_bytes", peer_bytes = take(in) % 16 * 4096);
+	set_param("rmpp_file_bytes", file_bytes = take(in) % 32 * 4096);
+	set_param("rmpp_port_bytes", port_bytes = take(in) % 48 * 4096);
 	unasked_max = take(in) % 64 * 2048;
-	set_param("rmpp_peer_transfers", peer_transfers);
-	set_param("rmpp_file_transfers", file_transfers);
-	set_param("rmpp_port_transfers", port_transfers);
-	set_param("rmpp_peer_bytes", peer_bytes);
-	set_param("rmpp_file_bytes", file_bytes);
-	set_param("rmpp_port_bytes", port_bytes);
 	for (i = 0; i < CGROUPS; i++)
 		umad_share_init(&w->cgroups[i].share, &w->port.rmpp_window.all);
 	w->cgroups[CGROUPS - 1].parent = &w->cgroups[0];
