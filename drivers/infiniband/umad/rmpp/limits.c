@@ -164,6 +164,17 @@ static enum lack lack_of_bytes(const struct umad_xfer_rx *rx, enum umad_kept wha
 	return lack_of_cgroup(rx, what);
 }
 
+/*
+ * What a file has of a kind, for a limit of transfers. Answers that were asked for have places of
+ * their own: they are not kept out by what nobody has asked for, and come for requests only.
+ */
+static unsigned int transfers_of(const struct umad_xfer_rx *rx)
+{
+	const struct umad_rmpp *rmpp = rx->agent->file->rmpp;
+
+	return rx->solicited ? rmpp->reassembling - rmpp->unsolicited : rmpp->unsolicited;
+}
+
 static bool peer_has_all(const struct umad_xfer_rx *rx)
 {
 	return !rx->solicited && rx->peer->transfers >= READ_ONCE(rmpp_peer_transfers);
@@ -176,7 +187,7 @@ static bool peer_has_all(const struct umad_xfer_rx *rx)
 static bool peer_has_too_many(const struct umad_xfer_rx *rx)
 {
 	unsigned int limit = READ_ONCE(rmpp_file_transfers);
-	unsigned int free = limit - min(limit, rx->agent->file->rmpp->reassembling);
+	unsigned int free = limit - min(limit, transfers_of(rx));
 
 	return !rx->solicited && rx->peer->transfers >= max(free, PEER_TRANSFERS_FEW);
 }
@@ -192,12 +203,12 @@ static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
 		return LACK_NOTHING;
 	if (peer_has_all(rx) || peer_has_too_many(rx))
 		return LACK_PEER;
-	if (file->rmpp->reassembling >= READ_ONCE(rmpp_file_transfers))
-		return LACK_TRANSFERS;
+	if (transfers_of(rx) >= READ_ONCE(rmpp_file_transfers))
+		return rx->solicited ? LACK_ANSWERS : LACK_TRANSFERS;
 	/* With this one. */
 	if (reassembling >= limit &&
 	    exceeds_share(file, limit, atomic_read(&file->user->reassembling) + 1,
-			  file->rmpp->reassembling + 1))
+			  transfers_of(rx) + 1))
 		return LACK_TRANSFERS;
 	return lack_of_bytes(rx, UMAD_UNASKED_BEGINS);
 }
@@ -354,12 +365,10 @@ static bool transfer_evict(enum lack lack, struct umad_xfer_rx *rx, u64 now,
  */
 static bool has_place_of_evicted(const struct umad_xfer_rx *rx)
 {
-	const struct umad_file *file = rx->agent->file;
-
 	if (peer_has_all(rx))
 		return false;
-	return file->rmpp->reassembling < min(READ_ONCE(rmpp_file_transfers),
-					      READ_ONCE(rmpp_port_transfers)) &&
+	return transfers_of(rx) < min(READ_ONCE(rmpp_file_transfers),
+				      READ_ONCE(rmpp_port_transfers)) &&
 	       lack_of_bytes(rx, UMAD_UNASKED_BEGINS) == LACK_NOTHING;
 }
 
@@ -373,7 +382,7 @@ static bool has_place_of_evicted(const struct umad_xfer_rx *rx)
  */
 bool umad_rmpp_is_crowded(const struct umad_file *file)
 {
-	return file->rmpp->reassembling > READ_ONCE(rmpp_file_transfers) / 2 ||
+	return file->rmpp->unsolicited > READ_ONCE(rmpp_file_transfers) / 2 ||
 	       atomic_read(&file->port->rmpp_reassembling) > READ_ONCE(rmpp_port_transfers) / 2 ||
 	       !umad_reserve_allows(file->reserve, U64_MAX, UMAD_UNASKED_BEGINS);
 }

@@ -159,6 +159,26 @@ static int half_answer(FIXTURE_DATA(peers) *self, uint16_t peer, uint64_t tid, u
 	return 0;
 }
 
+/* Nodes that send what nobody has asked for, in all the places that there are. */
+TEST_F(peers, response_begins_beside_messages_in_all_places)
+{
+	long transfers = rmpp_param_set("rmpp_file_transfers", 8);
+	uint64_t tid;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(0, inject_data(self, 1 + i, METHOD_TABLE, 100 + i, 1, 3));
+		ASSERT_EQ(RMPP_ACK, see_packet(self, 100 + i, RMPP_ACK, 1));
+	}
+	ASSERT_EQ(0, ask(self, 20, SOON, &tid));
+	for (i = 1; i <= 3; i++)
+		ASSERT_EQ(0, inject_data(self, 20, METHOD_TABLE | METHOD_RESP, tid, i, 3));
+	EXPECT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	if (transfers >= 0)
+		rmpp_param_set("rmpp_file_transfers", transfers);
+}
+
 /* Two that were asked keep all bytes of the file: others are heard if they are short. */
 TEST_F_TIMEOUT(peers, asked_nodes_keep_no_response_of_others_out, 120)
 {
