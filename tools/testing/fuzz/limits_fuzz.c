@@ -449,8 +449,8 @@ static void begin(struct world *w, struct umad_xfer_rx *rx, struct input *in)
 	MUST(transfers_of(rx) <= file_transfers);
 	MUST(rx->solicited || rx->peer->bytes <= unasked_max / 2);
 	MUST(victim || (u32)atomic_read(&w->port.rmpp_reassembling) <= port_transfers ||
-	     has_share(agent->file, port_transfers, atomic_read(&agent->file->user->reassembling),
-		       transfers_of(rx)));
+	     has_share(agent->file, port_transfers, rx->solicited ? 0 :
+		       atomic_read(&agent->file->user->reassembling), transfers_of(rx)));
 }
 
 static void segment(struct world *w, struct umad_xfer_rx *rx,

@@ -192,24 +192,34 @@ static bool peer_has_too_many(const struct umad_xfer_rx *rx)
 	return !rx->solicited && rx->peer->transfers >= max(free, PEER_TRANSFERS_FEW);
 }
 
-static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
+/* With this one. No other gives way to an answer: they do not count for it. */
+static enum lack lack_of_transfers(const struct umad_xfer_rx *rx)
 {
 	const struct umad_file *file = rx->agent->file;
-	unsigned int reassembling = atomic_read(&file->port->rmpp_reassembling);
-	unsigned int limit = READ_ONCE(rmpp_port_transfers);
+	enum lack lack = rx->solicited ? LACK_ANSWERS : LACK_TRANSFERS;
+	u32 in_port = atomic_read(&file->port->rmpp_reassembling), of_program;
+	u32 limit = READ_ONCE(rmpp_port_transfers);
+
+	if (transfers_of(rx) >= READ_ONCE(rmpp_file_transfers))
+		return lack;
+	of_program = rx->solicited ? 0 : atomic_read(&file->user->reassembling) + 1;
+	if (in_port >= limit && exceeds_share(file, limit, of_program, transfers_of(rx) + 1))
+		return lack;
+	return LACK_NOTHING;
+}
+
+static enum lack lack_to_begin(const struct umad_xfer_rx *rx, bool whole)
+{
+	enum lack lack;
 
 	/* It is complete before another can begin: what others hold does not keep it out. */
 	if (whole)
 		return LACK_NOTHING;
 	if (peer_has_all(rx) || peer_has_too_many(rx))
 		return LACK_PEER;
-	if (transfers_of(rx) >= READ_ONCE(rmpp_file_transfers))
-		return rx->solicited ? LACK_ANSWERS : LACK_TRANSFERS;
-	/* With this one. */
-	if (reassembling >= limit &&
-	    exceeds_share(file, limit, atomic_read(&file->user->reassembling) + 1,
-			  transfers_of(rx) + 1))
-		return LACK_TRANSFERS;
+	lack = lack_of_transfers(rx);
+	if (lack != LACK_NOTHING)
+		return lack;
 	return lack_of_bytes(rx, UMAD_UNASKED_BEGINS);
 }
 

@@ -179,6 +179,32 @@ TEST_F(peers, response_begins_beside_messages_in_all_places)
 		rmpp_param_set("rmpp_file_transfers", transfers);
 }
 
+/* A response too many ends none of the messages that have places of their own. */
+TEST_F(peers, response_too_many_ends_no_message)
+{
+	long transfers = rmpp_param_set("rmpp_port_transfers", 3);
+	uint64_t tid;
+	int i;
+
+	if (transfers < 0)
+		SKIP(return, "there are no bounds");
+	ASSERT_EQ(0, inject_data(self, 1, METHOD_TABLE, 100, 1, 3));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, 100, RMPP_ACK, 1));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, ask(self, 20 + i, 2 * SOON, &tid));
+		ASSERT_EQ(0, inject_data(self, 20 + i, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
+		ASSERT_EQ(RMPP_ACK, answer_of(self, tid, SOON));
+	}
+	sleep_ms(1200);
+	ASSERT_EQ(0, ask(self, 20 + i, 2 * SOON, &tid));
+	ASSERT_EQ(0, inject_data(self, 20 + i, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
+	EXPECT_EQ(RMPP_STOP, answer_of(self, tid, SOON));
+	for (i = 2; i <= 3; i++)
+		ASSERT_EQ(0, inject_data(self, 1, METHOD_TABLE, 100, i, 3));
+	EXPECT_EQ(RMPP_ACK, see_packet(self, 100, RMPP_ACK, 3));
+	rmpp_param_set("rmpp_port_transfers", transfers);
+}
+
 /* Two that were asked keep all bytes of the file: others are heard if they are short. */
 TEST_F_TIMEOUT(peers, asked_nodes_keep_no_response_of_others_out, 120)
 {
