@@ -42,9 +42,8 @@ struct umad_charge {
  * @answers: bytes of messages being received that answer requests; likewise
  * @unread: bytes that wait to be read, in steps, without what each file may have anyhow;
  *	likewise
- * @others_peak: pages that stayed beside these when it, or one above it, was nearly full of
- *	late, or 0; no lock
- * @others_peak_at: jiffies of then; likewise
+ * @peak: pages that were used beside these when it was nearly full of late, or 0; no lock
+ * @peak_at: jiffies of then; likewise
  */
 struct umad_reserve {
 	struct hlist_node node;
@@ -57,8 +56,8 @@ struct umad_reserve {
 	atomic64_t unasked;
 	atomic64_t answers;
 	atomic64_t unread;
-	unsigned long others_peak;
-	unsigned long others_peak_at;
+	unsigned long peak;
+	unsigned long peak_at;
 };
 
 /**

@@ -188,41 +188,43 @@ static bool is_nearly_full(const struct umad_reserve *reserve, u64 max, u64 more
 	return cgroup_usage(reserve) + more > max - max / 8;
 }
 
-/* What stays beside what was received, now. */
-static u64 others_of(const struct umad_reserve *of_file, const struct umad_reserve *reserve)
+static u64 kept_of(const struct umad_reserve *reserve)
 {
-	u64 stays = what_stays(of_file, reserve);
-	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve) +
-		   atomic64_read(&reserve->unasked);
-
-	return stays - min(stays, kept);
+	return atomic64_read(&reserve->answers) + unread_of(reserve) +
+	       atomic64_read(&reserve->unasked);
 }
 
-/* It, or a cgroup above it, is nearly full. */
+static unsigned long pages_beside_kept(const struct umad_reserve *reserve)
+{
+	u64 usage = cgroup_usage(reserve);
+
+	return (usage - min(usage, kept_of(reserve))) >> PAGE_SHIFT;
+}
+
+/* It is nearly full. */
 static void note_peak(struct umad_reserve *reserve)
 {
-	u64 others = others_of(reserve, reserve) >> PAGE_SHIFT;
+	unsigned long pages = pages_beside_kept(reserve);
 
-	if (others < READ_ONCE(reserve->others_peak))
+	if (pages < READ_ONCE(reserve->peak))
 		return;
-	WRITE_ONCE(reserve->others_peak, others);
-	WRITE_ONCE(reserve->others_peak_at, jiffies);
+	WRITE_ONCE(reserve->peak, pages);
+	WRITE_ONCE(reserve->peak_at, jiffies);
 }
 
 /*
- * How much more it used of late: who gives memory back, and needs it again at once, would be
- * killed for what came meanwhile. Of the file's own cgroup only: above it, not all that can be
- * reclaimed is seen, and would count.
+ * How much more was used of late: who gives memory back, and needs it again at once, would be
+ * killed for what came meanwhile. Page cache that stays does not count, whose it may be.
  */
 static u64 more_of_late(struct umad_reserve *reserve)
 {
-	u64 peak = (u64)READ_ONCE(reserve->others_peak) << PAGE_SHIFT;
+	unsigned long peak = READ_ONCE(reserve->peak);
 
 	if (!peak)
 		return 0;
-	if (time_before(jiffies, READ_ONCE(reserve->others_peak_at) + HZ))
-		return peak - min(peak, others_of(reserve, reserve));
-	WRITE_ONCE(reserve->others_peak, 0);
+	if (time_before(jiffies, READ_ONCE(reserve->peak_at) + HZ))
+		return (u64)(peak - min(peak, pages_beside_kept(reserve))) << PAGE_SHIFT;
+	WRITE_ONCE(reserve->peak, 0);
 	return 0;
 }
 
@@ -265,7 +267,9 @@ static u64 room_for_answers(const struct umad_reserve *reserve, u64 stays, u64 m
 static u64 quarter_of_rest(const struct umad_reserve *of_file,
 			   const struct umad_reserve *reserve, u64 more, u64 max)
 {
-	return min(max / 16, room_beside(others_of(of_file, reserve) + more, 0, max) / 4);
+	u64 stays = what_stays(of_file, reserve) + more;
+
+	return min(max / 16, room_beside(stays, kept_of(reserve), max) / 4);
 }
 
 /*
@@ -312,27 +316,26 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
 bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what)
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
-	struct umad_reserve *of_file = reserve;
-	u64 max, quarter, parts = 1, for_answers = U64_MAX;
-	/* Asked for answers, too, as it forgets what was. */
-	u64 more = reserve ? more_of_late(reserve) : 0;
+	const struct umad_reserve *of_file = reserve;
+	u64 max, more, quarter, parts = 1, for_answers = U64_MAX;
 	bool full;
 
-	if (what == UMAD_ANSWER)
-		more = 0;
 	for (; reserve; reserve = reserve->parent) {
 		parts = more_parts(parts, reserve);
 		max = cgroup_max(reserve);
 		if (max == U64_MAX)
 			continue;
-		full = is_nearly_full(reserve, max, more);
-		if (full)
-			note_peak(of_file);
+		if (is_nearly_full(reserve, max, 0))
+			note_peak(reserve);
+		/* Asked for answers, too, as it forgets what was. */
+		more = more_of_late(reserve);
 		if (what == UMAD_ANSWER) {
 			for_answers = room_for_answers(reserve, what_stays(of_file, reserve), max);
 			if (own > for_answers)
 				return false;
+			more = 0;
 		}
+		full = is_nearly_full(reserve, max, more);
 		quarter = full ? quarter_of_rest(of_file, reserve, more, max) : max / 4;
 		if (own >> twice > div_u64(min(max / 8, quarter), parts) &&
 		    has_too_much(reserve, what, quarter, for_answers))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a nearly full cgroup used a moment ago counts for what it may be sent, for a second, and
- * page cache of a cgroup beside it does not.
+ * What was used of a limit a moment ago counts for what may be sent to processes below it, for a
+ * second, and page cache of a cgroup beside them does not.
  */
 #include "hwsim_peers.h"
 #include "promise_cgroup.h"
@@ -17,6 +17,7 @@
 #define LIMIT	(16 << 20)
 #define CACHE	(14800 * KB)	/* so that it is nearly full */
 #define MOMENT	(13500 * KB)	/* what it needs then */
+#define MOST	(LIMIT / 100 * 92)
 #define FEW	80		/* MADs */
 #define MANY	6000
 #define ENOUGH	2500		/* of these; a quarter of what is left has room for 3,000 */
@@ -26,6 +27,7 @@ struct server {
 	const char *cgroup;
 	uint8_t method;
 	size_t cache;
+	size_t moment;
 	int orders[2], done[2];
 	pid_t pid;
 };
@@ -66,10 +68,10 @@ static void serve(const struct server *server)
 	       read(server->orders[0], &order, 1) == 1) {
 		switch (order) {
 		case 'u':
-			moment = map_filled(MOMENT);
+			moment = map_filled(server->moment);
 			break;
 		case 'b':
-			munmap(moment, MOMENT);
+			munmap(moment, server->moment);
 			fill_cache(cache, server->cache);
 			break;
 		case 'r':
@@ -151,7 +153,9 @@ static int make_cgroup(FIXTURE_DATA(peers) *self)
 
 TEST_F_TIMEOUT(peers, what_was_needed_for_a_moment_is_forgotten, 60)
 {
-	struct server server = { .cgroup = CGROUP, .method = METHOD_TABLE, .cache = CACHE };
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .cache = CACHE, .moment = MOMENT,
+	};
 
 	if (make_cgroup(self))
 		SKIP(return, "no memory cgroups");
@@ -178,6 +182,28 @@ TEST_F_TIMEOUT(peers, cache_of_a_cgroup_does_not_count_for_the_one_beside_it, 60
 	ASSERT_EQ(0, send_mads(self, &other, FEW));
 	ASSERT_LE(0, order(&other, 'r'));
 	expect_enough(_metadata, self, &one);
+	end(&one);
+	end(&other);
+	cgroup_remove(CGROUP);
+}
+
+/* What one sends that nobody has asked for leaves to another cgroup what that gives back at times. */
+TEST_F_TIMEOUT(peers, what_another_cgroup_used_a_moment_ago_is_left_to_it, 60)
+{
+	struct server one = { .cgroup = ONE, .method = METHOD_TABLE };
+	struct server other = { .cgroup = OTHER, .method = METHOD_TABLE + 1, .moment = MOST };
+
+	if (make_cgroup(self) || cgroup_delegate(CGROUP) || cgroup_make(ONE) || cgroup_make(OTHER))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&one));
+	ASSERT_LE(0, start(&other));
+	ASSERT_LE(0, order(&other, 'u'));
+	ASSERT_EQ(0, send_mads(self, &one, FEW));
+	ASSERT_LE(0, order(&other, 'b'));
+	ASSERT_EQ(0, send_mads(self, &one, MANY));
+	/* It is killed if there is no memory. */
+	EXPECT_LE(0, order(&other, 'u'));
+	TH_LOG("%d of %u MADs", order(&one, 'r'), MANY);
 	end(&one);
 	end(&other);
 	cgroup_remove(CGROUP);
