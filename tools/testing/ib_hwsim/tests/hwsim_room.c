@@ -187,7 +187,7 @@ TEST_F_TIMEOUT(peers, cache_of_a_cgroup_does_not_count_for_the_one_beside_it, 60
 	cgroup_remove(CGROUP);
 }
 
-/* What one sends that nobody has asked for leaves to another cgroup what that gives back at times. */
+/* What comes for one leaves to another cgroup what that gives back at times. */
 TEST_F_TIMEOUT(peers, what_another_cgroup_used_a_moment_ago_is_left_to_it, 60)
 {
 	struct server one = { .cgroup = ONE, .method = METHOD_TABLE };
