@@ -151,23 +151,36 @@ static int make_cgroup(FIXTURE_DATA(peers) *self)
 	return cgroup_make(CGROUP) ?: cgroup_set(CGROUP, "memory.max", LIMIT);
 }
 
+static void expect_forgotten(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			     struct server *server)
+{
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(server));
+	ASSERT_LE(0, order(server, 'u'));
+	/* What it uses is only looked at when something comes. */
+	ASSERT_EQ(0, send_mads(self, server, FEW));
+	ASSERT_LE(0, order(server, 'r'));
+	ASSERT_LE(0, order(server, 'b'));
+	sleep_ms(1500);
+	expect_enough(_metadata, self, server);
+	end(server);
+}
+
 TEST_F_TIMEOUT(peers, what_was_needed_for_a_moment_is_forgotten, 60)
+{
+	struct server server = { .cgroup = CGROUP, .method = METHOD_TABLE, .moment = MOST };
+
+	expect_forgotten(_metadata, self, &server);
+}
+
+TEST_F_TIMEOUT(peers, what_was_needed_for_a_moment_beside_cache_is_forgotten, 60)
 {
 	struct server server = {
 		.cgroup = CGROUP, .method = METHOD_TABLE, .cache = CACHE, .moment = MOMENT,
 	};
 
-	if (make_cgroup(self))
-		SKIP(return, "no memory cgroups");
-	ASSERT_LE(0, start(&server));
-	ASSERT_LE(0, order(&server, 'u'));
-	/* What it uses is only looked at when something comes. */
-	ASSERT_EQ(0, send_mads(self, &server, FEW));
-	ASSERT_LE(0, order(&server, 'r'));
-	ASSERT_LE(0, order(&server, 'b'));
-	sleep_ms(1500);
-	expect_enough(_metadata, self, &server);
-	end(&server);
+	expect_forgotten(_metadata, self, &server);
 }
 
 TEST_F_TIMEOUT(peers, cache_of_a_cgroup_does_not_count_for_the_one_beside_it, 60)
