@@ -264,11 +264,8 @@ static u64 room_for_answers(const struct umad_reserve *reserve, u64 stays, u64 m
 }
 
 /* In place of a quarter of the limit. */
-static u64 quarter_of_rest(const struct umad_reserve *of_file,
-			   const struct umad_reserve *reserve, u64 more, u64 max)
+static u64 quarter_of_rest(const struct umad_reserve *reserve, u64 stays, u64 max)
 {
-	u64 stays = what_stays(of_file, reserve) + more;
-
 	return min(max / 16, room_beside(stays, kept_of(reserve), max) / 4);
 }
 
@@ -317,7 +314,7 @@ bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept w
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
 	const struct umad_reserve *of_file = reserve;
-	u64 max, more, quarter, parts = 1, for_answers = U64_MAX;
+	u64 max, more, quarter, stays = 0, parts = 1, for_answers = U64_MAX;
 	bool full;
 
 	for (; reserve; reserve = reserve->parent) {
@@ -329,14 +326,17 @@ bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept w
 			note_peak(reserve);
 		/* Asked for answers, too, as it forgets what was. */
 		more = more_of_late(reserve);
+		if (what == UMAD_ANSWER)
+			more = 0;
+		full = is_nearly_full(reserve, max, more);
+		if (full || what == UMAD_ANSWER)
+			stays = what_stays(of_file, reserve);
 		if (what == UMAD_ANSWER) {
-			for_answers = room_for_answers(reserve, what_stays(of_file, reserve), max);
+			for_answers = room_for_answers(reserve, stays, max);
 			if (own > for_answers)
 				return false;
-			more = 0;
 		}
-		full = is_nearly_full(reserve, max, more);
-		quarter = full ? quarter_of_rest(of_file, reserve, more, max) : max / 4;
+		quarter = full ? quarter_of_rest(reserve, stays + more, max) : max / 4;
 		if (own >> twice > div_u64(min(max / 8, quarter), parts) &&
 		    has_too_much(reserve, what, quarter, for_answers))
 			return false;
