@@ -3,18 +3,11 @@
  * What was used of a limit a moment ago counts for what may be sent to processes below it, for a
  * second, and page cache of a cgroup beside them does not.
  */
-#include "hwsim_peers.h"
-#include "promise_cgroup.h"
+#include "hwsim_victim.h"
 
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-
-#define CGROUP	"room"
 #define ONE	CGROUP "/one"
 #define OTHER	CGROUP "/other"
 #define KB	1024
-#define LIMIT	(16 << 20)
 #define CACHE	(14800 * KB)	/* so that it is nearly full */
 #define MOMENT	(13500 * KB)	/* what it needs then */
 #define MOST	(LIMIT / 100 * 92)
@@ -32,21 +25,6 @@ struct server {
 	pid_t pid;
 };
 
-static char *map_filled(size_t len)
-{
-	char *mem = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	memset(mem, 1, len);
-	return mem;
-}
-
-/* Memory that the kernel may take, as page cache. */
-static void fill_cache(char *cache, size_t len)
-{
-	memset(cache, 1, len);
-	madvise(cache, len, MADV_FREE);
-}
-
 static int count_mads(int fd)
 {
 	struct umad_msg msg;
@@ -60,19 +38,20 @@ static int count_mads(int fd)
 static void serve(const struct server *server)
 {
 	int ret = cgroup_enter(server->cgroup), fd = open_server(server->method);
-	char *cache = map_filled(server->cache), *moment = NULL, order;
+	char *cache = map_private(server->cache), *moment = NULL, order;
 
-	fill_cache(cache, server->cache);
+	fill_lazy(cache, server->cache);
 	ret = ret < 0 ? ret : fd;
 	while (write(server->done[1], &ret, sizeof(ret)) > 0 &&
 	       read(server->orders[0], &order, 1) == 1) {
 		switch (order) {
 		case 'u':
-			moment = map_filled(server->moment);
+			moment = map_private(server->moment);
+			memset(moment, 1, server->moment);
 			break;
 		case 'b':
 			munmap(moment, server->moment);
-			fill_cache(cache, server->cache);
+			fill_lazy(cache, server->cache);
 			break;
 		case 'r':
 			ret = count_mads(fd);
@@ -151,6 +130,12 @@ static int make_cgroup(FIXTURE_DATA(peers) *self)
 	return cgroup_make(CGROUP) ?: cgroup_set(CGROUP, "memory.max", LIMIT);
 }
 
+static int make_cgroups(FIXTURE_DATA(peers) *self)
+{
+	return make_cgroup(self) ?: cgroup_delegate(CGROUP) ?: cgroup_make(ONE) ?:
+	       cgroup_make(OTHER);
+}
+
 static void expect_forgotten(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			     struct server *server)
 {
@@ -188,7 +173,7 @@ TEST_F_TIMEOUT(peers, cache_of_a_cgroup_does_not_count_for_the_one_beside_it, 60
 	struct server one = { .cgroup = ONE, .method = METHOD_TABLE, .cache = CACHE };
 	struct server other = { .cgroup = OTHER, .method = METHOD_TABLE + 1 };
 
-	if (make_cgroup(self) || cgroup_delegate(CGROUP) || cgroup_make(ONE) || cgroup_make(OTHER))
+	if (make_cgroups(self))
 		SKIP(return, "no memory cgroups");
 	ASSERT_LE(0, start(&one));
 	ASSERT_LE(0, start(&other));
@@ -208,7 +193,7 @@ TEST_F_TIMEOUT(peers, what_another_cgroup_used_a_moment_ago_is_left_to_it, 60)
 
 	if (kernel_debugs())
 		SKIP(return, "they take longer than a second there");
-	if (make_cgroup(self) || cgroup_delegate(CGROUP) || cgroup_make(ONE) || cgroup_make(OTHER))
+	if (make_cgroups(self))
 		SKIP(return, "no memory cgroups");
 	ASSERT_LE(0, start(&one));
 	ASSERT_LE(0, start(&other));

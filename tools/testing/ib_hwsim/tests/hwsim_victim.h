@@ -37,10 +37,9 @@ static inline void *map_private(size_t len)
 	return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-static inline void have_lazy(size_t len)
+/* Memory that the kernel may take, as page cache. */
+static inline void fill_lazy(void *lazy, size_t len)
 {
-	void *lazy = map_private(len);
-
 	memset(lazy, 1, len);
 	madvise(lazy, len, MADV_FREE);
 }
@@ -56,7 +55,7 @@ static inline void live_in_cgroup(const struct victim *victim, int ready)
 	unsigned int i;
 
 	if (ret >= 0 && victim->lazy)
-		have_lazy(victim->lazy);
+		fill_lazy(map_private(victim->lazy), victim->lazy);
 	if (ret >= 0 && victim->steady)
 		memset(map_private(victim->steady), 1, victim->steady);
 	for (i = 0; ret >= 0 && i < victim->files; i++)
