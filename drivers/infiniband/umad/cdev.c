@@ -12,6 +12,7 @@
 #include "file.h"
 #include "poll_wake.h"
 #include "port.h"
+#include "reclaim.h"
 #include "register.h"
 #include "request.h"
 #include "rmpp/xfer_tx.h"
@@ -51,6 +52,7 @@ void umad_cdev_exit(void)
 /* Of one without agents that is on no list. */
 static void file_free(struct umad_file *file)
 {
+	umad_reclaim_remove(file);
 	umad_poll_wake_free(file->poll_wake);
 	umad_retry_queue_destroy(&file->retry_queue);
 	if (file->rmpp)
@@ -125,6 +127,7 @@ struct umad_file *umad_file_create(struct umad_port *port)
 	umad_rxq_init(&file->rxq, READ_ONCE(recv_budget));
 	get_task_comm(file->comm, current);
 
+	umad_reclaim_add(file);
 	umad_port_get(port);
 	ret = list_file(file);
 	if (!ret)

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include "file.h"
 #include "queues.h"
+#include "reserve.h"
 
 /*
  * A container may be at its limit all the time, with memory that it could give
@@ -23,14 +24,6 @@
 static DEFINE_HASHTABLE(reserves, 6);
 static DEFINE_SPINLOCK(reserves_lock); /* protects @reserves, and umad_reserve.files */
 
-static void reserve_put(struct umad_reserve *reserve)
-{
-	if (!refcount_dec_and_test(&reserve->refs))
-		return;
-	mem_cgroup_put(reserve->memcg);
-	kfree(reserve);
-}
-
 static void refill_work(struct work_struct *work)
 {
 	struct umad_reserve *reserve = container_of(work, struct umad_reserve,
@@ -41,7 +34,20 @@ static void refill_work(struct work_struct *work)
 	kfree(kmalloc(REFILL, GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
 		      __GFP_NOWARN));
 	umad_charge_end(&charge);
-	reserve_put(reserve);
+	umad_reserve_drop(reserve);
+}
+
+/**
+ * umad_reserve_is_refilling() - does the caller reclaim for what may be received?
+ *
+ * Context: any.
+ * Return: true if so: for no process.
+ */
+bool umad_reserve_is_refilling(void)
+{
+	struct work_struct *work = current_work();
+
+	return work && work->func == refill_work;
 }
 
 /* The one there is, or @fresh; a file more has it. */
@@ -68,21 +74,17 @@ static struct umad_reserve *get_below(struct umad_reserve *parent,
 {
 	struct umad_reserve *fresh, *reserve = NULL;
 
-	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	fresh = umad_reserve_create(memcg);
 	if (!fresh)
 		goto out;
-	refcount_set(&fresh->refs, 1);
-#ifdef CONFIG_MEMCG
-	if (memcg)
-		css_get(&memcg->css);
-#endif
-	fresh->memcg = memcg;
 	fresh->parent = parent;
 	INIT_DELAYED_WORK(&fresh->refill, refill_work);
 	reserve = find_or_add(fresh);
-	if (reserve == fresh)
+	if (reserve == fresh) {
+		umad_reserve_list(reserve);
 		return reserve;
-	reserve_put(fresh);
+	}
+	umad_reserve_drop(fresh);
 out:
 	umad_reserve_put(parent);
 	return reserve;
@@ -166,14 +168,15 @@ void umad_reserve_put(struct umad_reserve *reserve)
 	for (; reserve && put_file(reserve); reserve = parent) {
 		parent = reserve->parent;
 		WARN_ON_ONCE(is_in_use(reserve));
+		umad_reserve_unlist(reserve);
 		/*
 		 * Its timer does not stay behind. But if it runs it may be
 		 * reclaiming, for as long as that takes, and close() is not to wait
 		 * for that: it has a reference. The end of the module waits for it.
 		 */
 		if (cancel_delayed_work(&reserve->refill))
-			reserve_put(reserve);
-		reserve_put(reserve);
+			umad_reserve_drop(reserve);
+		umad_reserve_drop(reserve);
 	}
 }
 
@@ -190,7 +193,7 @@ void umad_reserve_refill(struct umad_file *file)
 	refcount_inc(&reserve->refs);
 	if (!queue_delayed_work(umad_reserve_wq, &reserve->refill,
 				msecs_to_jiffies(REFILL_EVERY)))
-		reserve_put(reserve);
+		umad_reserve_drop(reserve);
 }
 
 /*

@@ -9,8 +9,10 @@
 #define UMAD_CHARGE_H
 
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include "umad_memcg.h"
 
@@ -42,8 +44,10 @@ struct umad_charge {
  * @answers: bytes of messages being received that answer requests; likewise
  * @unread: bytes that wait to be read, in steps, without what each file may have anyhow;
  *	likewise
- * @peak: pages that were used beside these when it was nearly full of late, or 0; no lock
- * @peak_at: jiffies of then; likewise
+ * @lru_node: for the shrinker (reclaim.c), by @memcg
+ * @file_lock: protects @file_list, and keeps its files from being closed; taken when memory is
+ *	reclaimed, outside &umad_file.lock
+ * @file_list: its files, &umad_file.reserve_node, not those of cgroups below
  */
 struct umad_reserve {
 	struct hlist_node node;
@@ -56,8 +60,9 @@ struct umad_reserve {
 	atomic64_t unasked;
 	atomic64_t answers;
 	atomic64_t unread;
-	unsigned long peak;
-	unsigned long peak_at;
+	struct list_head lru_node;
+	spinlock_t file_lock; /* protects @file_list */
+	struct list_head file_list;
 };
 
 /**
@@ -134,6 +139,7 @@ struct umad_file;
 
 struct umad_reserve *umad_reserve_get(void);
 void umad_reserve_put(struct umad_reserve *reserve);
+bool umad_reserve_is_refilling(void);
 void umad_reserve_refill(struct umad_file *file);
 void *umad_reserve_alloc(struct umad_file *file, struct kmem_cache *cache, size_t *used);
 void umad_reserve_free(struct umad_file *file, size_t used);

@@ -74,6 +74,8 @@ UMAD_COUNTER(RECV_DROPPED_BUDGET, recv_dropped_budget, "MADs",
 	     "dropped, as the receive queue of the file is full (recv_budget)")
 UMAD_COUNTER(RECV_DROPPED_NOMEM, recv_dropped_nomem, "MADs",
 	     "dropped, as memory was short; RMPP segments too, which are retransmitted")
+UMAD_COUNTER(RECV_SHED, recv_shed, "MADs",
+	     "of recv_delivered, those dropped unread, as the cgroup had no memory left")
 UMAD_COUNTER(RECV_DROPPED_GID, recv_dropped_gid, "MADs",
 	     "dropped, as they were sent to a GID that is not in the port's table")
 UMAD_COUNTER(RECV_DROPPED_FOREIGN, recv_dropped_foreign, "MADs",
@@ -99,7 +101,7 @@ UMAD_COUNTER(RMPP_RX_FAILED, rmpp_rx_failed, "messages",
 UMAD_COUNTER(RMPP_REFUSED, rmpp_refused, "messages",
 	     "refused with STOP for a limit, at their beginning or later")
 UMAD_COUNTER(RMPP_EVICTED, rmpp_evicted, "messages",
-	     "of rmpp_refused, those that were idle and made room for another")
+	     "of rmpp_refused, those that made room for another while idle, or for a cgroup")
 UMAD_COUNTER(RMPP_TURNS, rmpp_turns, "waits",
 	     "of messages that share the port's window with many, for their turn")
 UMAD_COUNTER(RMPP_ACKS_MERGED, rmpp_acks_merged, "ACKs",

@@ -4,6 +4,7 @@
  *
  * Locks, in the order they may be taken:
  *	umad_port.files_lock	mutex: open, close, removal of the device
+ *	umad_reserve.file_lock	spinlock, process context only: who needs memory holds it
  *	umad_file.lock		spinlock, process context only
  *	umad_rmpp_window.lock	spinlock, process context only
  *	umad_rxq.lock		spinlock, process context only
@@ -67,6 +68,7 @@ struct umad_port;
  * @rmpp: messages of several segments, NULL before the first agent that has RMPP done here
  * @reserve: of the opener's cgroup, which is charged for what is received
  * @reserve_used: bytes of it
+ * @reserve_node: in &umad_reserve.file_list
  * @unread: bytes that wait to be read, as counted for the cgroup; unread.c alone
  * @rxq: what read() will return, has its own lock
  * @poll_wake: wakes its pollers after a read() that has failed; set once, by the first
@@ -97,6 +99,7 @@ struct umad_file {
 
 	struct umad_reserve *reserve;
 	atomic_t reserve_used;
+	struct list_head reserve_node;
 	atomic64_t unread;
 	struct umad_rxq rxq;
 	struct umad_poll_wake *poll_wake;

@@ -11,9 +11,11 @@
 #include "neigh.h"
 #include "pagebuf.h"
 #include "queues.h"
+#include "reclaim.h"
 #include "recv.h"
 #include "register.h"
 #include "request.h"
+#include "shed.h"
 #include "sysfs.h"
 
 MODULE_DESCRIPTION("User-space access to InfiniBand management datagrams");
@@ -27,6 +29,7 @@ static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } parts[] = {
+	{ umad_shed_init, umad_reclaim_exit },
 	{ umad_queues_init, umad_queues_exit },
 	{ umad_cdev_init, umad_cdev_exit },
 	{ umad_register_init, umad_register_exit },

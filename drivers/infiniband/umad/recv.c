@@ -86,6 +86,13 @@ static void release_recv(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 			container_of(rx_entry, struct recv_entry, rx_entry));
 }
 
+/* Nobody has asked for it. */
+static bool may_go(const struct umad_rx_entry *rx_entry)
+{
+	return !ib_response_mad((const struct ib_mad_hdr *)
+				container_of(rx_entry, struct recv_entry, rx_entry)->mad);
+}
+
 /* Of memory that is charged to nobody. */
 static void release_reserve(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 {
@@ -97,6 +104,7 @@ static void release_reserve(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 static const struct umad_rx_ops recv_ops = {
 	.view = view_recv,
 	.release = release_recv,
+	.may_go = may_go,
 };
 
 static const struct umad_rx_ops reserve_ops = {

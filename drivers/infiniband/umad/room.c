@@ -3,7 +3,6 @@
 #include "room.h"
 
 #include <linux/atomic.h>
-#include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -182,50 +181,16 @@ static u64 room_beside(u64 stays, u64 kept, u64 max)
 	return max(max - min(max, stays), max / 16);
 }
 
-/* Then what is left counts; @more: it has used of late. */
-static bool is_nearly_full(const struct umad_reserve *reserve, u64 max, u64 more)
+/* Then what is left counts. */
+static bool is_nearly_full(const struct umad_reserve *reserve, u64 max)
 {
-	return cgroup_usage(reserve) + more > max - max / 8;
+	return cgroup_usage(reserve) > max - max / 8;
 }
 
 static u64 kept_of(const struct umad_reserve *reserve)
 {
 	return atomic64_read(&reserve->answers) + unread_of(reserve) +
 	       atomic64_read(&reserve->unasked);
-}
-
-static unsigned long pages_beside_kept(const struct umad_reserve *reserve)
-{
-	u64 usage = cgroup_usage(reserve);
-
-	return (usage - min(usage, kept_of(reserve))) >> PAGE_SHIFT;
-}
-
-/* It is nearly full. */
-static void note_peak(struct umad_reserve *reserve)
-{
-	unsigned long pages = pages_beside_kept(reserve);
-
-	if (pages < READ_ONCE(reserve->peak))
-		return;
-	WRITE_ONCE(reserve->peak, pages);
-	WRITE_ONCE(reserve->peak_at, jiffies);
-}
-
-/*
- * How much more was used of late: who gives memory back, and needs it again at once, would be
- * killed for what came meanwhile. Page cache that stays does not count, whose it may be.
- */
-static u64 more_of_late(struct umad_reserve *reserve)
-{
-	unsigned long peak = READ_ONCE(reserve->peak);
-
-	if (!peak)
-		return 0;
-	if (time_before(jiffies, READ_ONCE(reserve->peak_at) + HZ))
-		return (u64)(peak - min(peak, pages_beside_kept(reserve))) << PAGE_SHIFT;
-	WRITE_ONCE(reserve->peak, 0);
-	return 0;
 }
 
 /**
@@ -245,7 +210,7 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 	for (; reserve; reserve = reserve->parent) {
 		of_all = more_parts(of_all, reserve);
 		max = cgroup_max(reserve);
-		if (max != U64_MAX && is_nearly_full(reserve, max, 0))
+		if (max != U64_MAX && is_nearly_full(reserve, max))
 			max = min(max, 2 * room_beside(what_stays(of_file, reserve), 0, max));
 		share = min(share, div_u64(max, of_all));
 	}
@@ -300,21 +265,22 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
  * @own: bytes of the file, with what it has not read if it goes on
  * @what: it is
  *
- * What a cgroup is charged for it cannot be reclaimed. If it fills the cgroup, the next
- * page fault of a process there has it killed, and any node of the fabric could do that. So
- * what begins, and what is not read, have a quarter of its limit each; if less than an eighth of
- * it is left, which may be page cache, a sixteenth, or a quarter of what is left with that. A file
- * has its share of an eighth, then of as much, whatever others have: as many files as are in its
- * cgroup, times the cgroups beside that, and so on, have as much. But no file has more of answers
- * than there is room for.
+ * What a cgroup is charged for it is given back only when nothing else is left to be reclaimed,
+ * and is lost then; answers that wait to be read are not. If those fill the cgroup, the next
+ * page fault of a process there has it killed; and any node of the fabric could have the rest be
+ * lost. So what begins, and what is not read, have a quarter of its limit each; if less than an
+ * eighth of it is left, which may be page cache, a sixteenth, or a quarter of what is left with
+ * that. A file has its share of an eighth, then of as much, whatever others have: as many files
+ * as are in its cgroup, times the cgroups beside that, and so on, have as much. But no file has
+ * more of answers than there is room for.
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
-bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what)
+bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what)
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
 	const struct umad_reserve *of_file = reserve;
-	u64 max, more, quarter, stays = 0, parts = 1, for_answers = U64_MAX;
+	u64 max, quarter, stays = 0, parts = 1, for_answers = U64_MAX;
 	bool full;
 
 	for (; reserve; reserve = reserve->parent) {
@@ -322,13 +288,7 @@ bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept w
 		max = cgroup_max(reserve);
 		if (max == U64_MAX)
 			continue;
-		if (is_nearly_full(reserve, max, 0))
-			note_peak(reserve);
-		/* Asked for answers, too, as it forgets what was. */
-		more = more_of_late(reserve);
-		if (what == UMAD_ANSWER)
-			more = 0;
-		full = is_nearly_full(reserve, max, more);
+		full = is_nearly_full(reserve, max);
 		if (full || what == UMAD_ANSWER)
 			stays = what_stays(of_file, reserve);
 		if (what == UMAD_ANSWER) {
@@ -336,10 +296,41 @@ bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept w
 			if (own > for_answers)
 				return false;
 		}
-		quarter = full ? quarter_of_rest(reserve, stays + more, max) : max / 4;
+		quarter = full ? quarter_of_rest(reserve, stays, max) : max / 4;
 		if (own >> twice > div_u64(min(max / 8, quarter), parts) &&
 		    has_too_much(reserve, what, quarter, for_answers))
 			return false;
 	}
 	return true;
+}
+
+/**
+ * umad_reserve_kept() - what a cgroup has of what was received
+ * @reserve: the cgroup's
+ *
+ * Context: any.
+ * Return: bytes, with those of cgroups below.
+ */
+u64 umad_reserve_kept(const struct umad_reserve *reserve)
+{
+	return kept_of(reserve);
+}
+
+/**
+ * umad_reserve_is_full() - has a cgroup, or one above it, nearly all that it may have?
+ * @reserve: the cgroup's
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool umad_reserve_is_full(const struct umad_reserve *reserve)
+{
+	u64 max;
+
+	for (; reserve; reserve = reserve->parent) {
+		max = cgroup_max(reserve);
+		if (max != U64_MAX && is_nearly_full(reserve, max))
+			return true;
+	}
+	return false;
 }

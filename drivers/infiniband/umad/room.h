@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a cgroup has room for of what its processes are sent. It is charged to the cgroup and
- * cannot be reclaimed: if it fills that, the next page fault of a process there has it killed.
+ * What a cgroup has room for of what its processes are sent. It is charged to the cgroup, and
+ * given back when nothing else is left to be reclaimed (reclaim.c).
  */
 #ifndef UMAD_ROOM_H
 #define UMAD_ROOM_H
@@ -27,6 +27,8 @@ enum umad_kept {
 void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes);
 u64 umad_reserve_max(const struct umad_reserve *reserve);
 u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
-bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what);
+bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what);
+u64 umad_reserve_kept(const struct umad_reserve *reserve);
+bool umad_reserve_is_full(const struct umad_reserve *reserve);
 
 #endif /* UMAD_ROOM_H */

@@ -5,6 +5,9 @@
 #include <linux/sched.h>
 #include "umad_export.h"
 
+/* Entries that umad_rxq_shed() looks at. */
+#define SHED_LOOK	4096
+
 /**
  * umad_rxq_init() - make an empty queue
  * @q: to be made
@@ -231,6 +234,43 @@ void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry)
 	entry->ops->release(q, entry);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_free);
+
+/**
+ * umad_rxq_shed() - drop what may go, the newest first
+ * @q: the queue
+ * @bytes: so much, if there is
+ * @gone: where the entries go, not charged any more, for &umad_rx_ops.release without a queue
+ * @n: set to how many these are
+ *
+ * It might as well not have been received. The oldest entry stays: whoever polls may know of it.
+ * Context: process; does not sleep.
+ * Return: bytes.
+ */
+size_t umad_rxq_shed(struct umad_rxq *q, size_t bytes, struct list_head *gone,
+		     unsigned int *n)
+{
+	struct umad_rx_entry *entry, *next;
+	unsigned int looked_at = 0;
+	size_t freed = 0;
+
+	*n = 0;
+	spin_lock(&q->lock);
+	list_for_each_entry_safe_reverse(entry, next, &q->list, node) {
+		if (freed >= bytes || looked_at++ == SHED_LOOK ||
+		    list_is_first(&entry->node, &q->list))
+			break;
+		if (!entry->ops->may_go || !entry->ops->may_go(entry))
+			continue;
+		freed += entry->charge;
+		list_move(&entry->node, gone);
+		q->queued--;
+		++*n;
+	}
+	WRITE_ONCE(q->charged, q->charged - freed);
+	spin_unlock(&q->lock);
+	return freed;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_shed);
 
 /**
  * umad_rxq_shutdown() - drop all entries, let none in any more, wake everybody

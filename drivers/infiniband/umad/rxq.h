@@ -37,11 +37,14 @@ struct umad_rx_view {
 /**
  * struct umad_rx_ops - what kinds of entries do differently
  * @view: fill in a view, which is zero; good as long as the entry
- * @release: give the entry back, which is not charged any more to the queue; may sleep
+ * @release: give the entry back, which is not charged any more to the queue; may sleep; @q
+ *	NULL: of umad_rxq_shed(), all memory, here
+ * @may_go: may umad_rxq_shed() have it? NULL: it may not
  */
 struct umad_rx_ops {
 	void (*view)(const struct umad_rx_entry *entry, struct umad_rx_view *view);
 	void (*release)(struct umad_rxq *q, struct umad_rx_entry *entry);
+	bool (*may_go)(const struct umad_rx_entry *entry);
 };
 
 /**
@@ -115,6 +118,8 @@ struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q);
 bool __must_check umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry);
 void umad_rxq_wake_pollers(struct umad_rxq *q);
 void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry);
+size_t umad_rxq_shed(struct umad_rxq *q, size_t bytes, struct list_head *gone,
+		     unsigned int *n);
 void umad_rxq_shutdown(struct umad_rxq *q);
 bool umad_rxq_is_ready(struct umad_rxq *q);
 

@@ -455,6 +455,73 @@ static void rxq_push_after_kill(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->q.charged, 0);
 }
 
+static bool may_go(const struct umad_rx_entry *msg)
+{
+	return true;
+}
+
+static const struct umad_rx_ops going_ops = { .release = release_record, .may_go = may_go };
+
+/* Of five, each of so many bytes, the first, second and fourth may go. */
+#define SHED_SIZE	10
+
+static void push_to_be_shed(struct kunit *test)
+{
+	struct rxq_env *env = test->priv;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		struct umad_rx_entry *msg = &env->records[i].msg;
+
+		if (i != 2 && i != 4)
+			msg->ops = &going_ops;
+		KUNIT_ASSERT_TRUE(test, umad_rxq_charge(&env->q, msg, SHED_SIZE));
+		KUNIT_ASSERT_TRUE(test, umad_rxq_push(&env->q, msg));
+	}
+}
+
+/* The newest first, but not the oldest, and what may not go stays where it is. */
+static void rxq_shed(struct kunit *test)
+{
+	static const int left[] = { 0, 2, 4 };
+	struct rxq_env *env = test->priv;
+	LIST_HEAD(gone);
+	unsigned int n;
+	int i;
+
+	push_to_be_shed(test);
+	KUNIT_EXPECT_EQ(test, umad_rxq_shed(&env->q, BUDGET, &gone, &n), 2 * SHED_SIZE);
+	KUNIT_EXPECT_EQ(test, n, 2);
+	KUNIT_EXPECT_EQ(test, env->q.charged, 3 * SHED_SIZE);
+	KUNIT_EXPECT_EQ(test, env->q.queued, 3);
+	KUNIT_EXPECT_PTR_EQ(test, gone.next, &env->records[1].msg.node);
+	KUNIT_EXPECT_PTR_EQ(test, gone.prev, &env->records[3].msg.node);
+	for (i = 0; i < ARRAY_SIZE(left); i++) {
+		struct umad_rx_entry *msg = umad_rxq_pop(&env->q);
+
+		KUNIT_ASSERT_PTR_EQ(test, msg, &env->records[left[i]].msg);
+		umad_rxq_free(&env->q, msg);
+	}
+	/* Its caller releases what it has got. */
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, env->records[i].released, i != 1 && i != 3);
+	KUNIT_EXPECT_EQ(test, env->q.charged, 0);
+}
+
+static void rxq_shed_no_more_than_asked(struct kunit *test)
+{
+	struct rxq_env *env = test->priv;
+	LIST_HEAD(gone);
+	unsigned int n;
+
+	push_to_be_shed(test);
+	KUNIT_EXPECT_EQ(test, umad_rxq_shed(&env->q, 1, &gone, &n), SHED_SIZE);
+	KUNIT_EXPECT_EQ(test, n, 1);
+	KUNIT_EXPECT_PTR_EQ(test, gone.next, &env->records[3].msg.node);
+	KUNIT_EXPECT_EQ(test, env->q.queued, 4);
+	umad_rxq_shutdown(&env->q);
+}
+
 static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE_PARAM(rxq_charge, charge_gen_params),
 	KUNIT_CASE(rxq_charged_until_free),
@@ -471,6 +538,8 @@ static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE(rxq_no_needless_wake),
 	KUNIT_CASE(rxq_kill),
 	KUNIT_CASE(rxq_push_after_kill),
+	KUNIT_CASE(rxq_shed),
+	KUNIT_CASE(rxq_shed_no_more_than_asked),
 	{}
 };
 

@@ -4,6 +4,7 @@
 #include "rmpp/reassembly.h"
 
 #include <linux/slab.h>
+#include <rdma/ib_mad.h>
 #include "ah.h"
 #include "pagebuf.h"
 #include "request.h"
@@ -27,13 +28,29 @@ static void view_message(const struct umad_rx_entry *rx_entry, struct umad_rx_vi
 
 static void release_message(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 {
-	umad_rmpp_rx_entry_free(container_of(rx_entry, struct umad_rmpp_rx_entry,
-					     rx_entry));
+	struct umad_rmpp_rx_entry *entry = container_of(rx_entry, struct umad_rmpp_rx_entry,
+							rx_entry);
+
+	/* Where memory is wanted. */
+	if (!q) {
+		umad_pagebuf_free(entry->view.body);
+		entry->view.body = NULL;
+	}
+	umad_rmpp_rx_entry_free(entry);
+}
+
+/* Nobody has asked for it. */
+static bool may_go(const struct umad_rx_entry *rx_entry)
+{
+	return !ib_response_mad((const struct ib_mad_hdr *)
+				container_of(rx_entry, struct umad_rmpp_rx_entry,
+					     rx_entry)->head);
 }
 
 const struct umad_rx_ops umad_rmpp_rx_ops = {
 	.view = view_message,
 	.release = release_message,
+	.may_go = may_go,
 };
 
 /**

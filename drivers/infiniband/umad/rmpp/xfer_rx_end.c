@@ -344,7 +344,7 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 
 /**
  * umad_xfer_rx_evict() - end a message to make room for another
- * @rx: unsolicited, being reassembled, in the table
+ * @rx: being reassembled, in the table; unsolicited, or its request times out
  *
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true, and umad_xfer_rx_stop_evicted() has to follow, without the lock; false

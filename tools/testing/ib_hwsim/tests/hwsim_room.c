@@ -3,111 +3,14 @@
  * What was used of a limit a moment ago counts for what may be sent to processes below it, for a
  * second, and page cache of a cgroup beside them does not.
  */
-#include "hwsim_victim.h"
+#include "hwsim_server.h"
 
-#define ONE	CGROUP "/one"
-#define OTHER	CGROUP "/other"
-#define KB	1024
 #define CACHE	(14800 * KB)	/* so that it is nearly full */
 #define MOMENT	(13500 * KB)	/* what it needs then */
 #define MOST	(LIMIT / 100 * 92)
 #define FEW	80		/* MADs */
 #define MANY	6000
 #define ENOUGH	2500		/* of these; a quarter of what is left has room for 3,000 */
-
-/* A process that serves @method in a cgroup, and does what it is told by a character. */
-struct server {
-	const char *cgroup;
-	uint8_t method;
-	size_t cache;
-	size_t moment;
-	int orders[2], done[2];
-	pid_t pid;
-};
-
-static int count_mads(int fd)
-{
-	struct umad_msg msg;
-	int n = 0;
-
-	while (msg_read(fd, &msg, 100) > 0)
-		n++;
-	return n;
-}
-
-static void serve(const struct server *server)
-{
-	int ret = cgroup_enter(server->cgroup), fd = open_server(server->method);
-	char *cache = map_private(server->cache), *moment = NULL, order;
-
-	fill_lazy(cache, server->cache);
-	ret = ret < 0 ? ret : fd;
-	while (write(server->done[1], &ret, sizeof(ret)) > 0 &&
-	       read(server->orders[0], &order, 1) == 1) {
-		switch (order) {
-		case 'u':
-			moment = map_private(server->moment);
-			memset(moment, 1, server->moment);
-			break;
-		case 'b':
-			munmap(moment, server->moment);
-			fill_lazy(cache, server->cache);
-			break;
-		case 'r':
-			ret = count_mads(fd);
-			break;
-		}
-	}
-	_exit(0);
-}
-
-static int wait_done(struct server *server)
-{
-	int ret;
-
-	return read(server->done[0], &ret, sizeof(ret)) == sizeof(ret) ? ret : -EIO;
-}
-
-static int order(struct server *server, char what)
-{
-	return write(server->orders[1], &what, 1) == 1 ? wait_done(server) : -EIO;
-}
-
-static int start(struct server *server)
-{
-	if (pipe(server->orders) || pipe(server->done))
-		return -errno;
-	server->pid = fork();
-	if (!server->pid) {
-		/* Its end is seen, and it sees that of the test. */
-		close(server->orders[1]);
-		close(server->done[0]);
-		serve(server);
-	}
-	close(server->orders[0]);
-	close(server->done[1]);
-	return wait_done(server);
-}
-
-static void end(struct server *server)
-{
-	kill(server->pid, SIGKILL);
-	waitpid(server->pid, NULL, 0);
-	close(server->orders[1]);
-	close(server->done[0]);
-	cgroup_remove(server->cgroup);
-}
-
-static int send_mads(FIXTURE_DATA(peers) *self, const struct server *server, int n)
-{
-	static const struct rmpp_pkt pkt;
-	int i, ret = 0;
-
-	for (i = 0; !ret && i < n; i++)
-		ret = inject(self, i % 8, server->method, 1000 + i, &pkt);
-	sleep_ms(50);
-	return ret;
-}
 
 /* How many of many MADs it has, which it reads when all have come. */
 static void expect_enough(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
@@ -120,20 +23,6 @@ static void expect_enough(struct __test_metadata *_metadata, FIXTURE_DATA(peers)
 	TH_LOG("%d of %u MADs; memory.current %ld", got, MANY,
 	       cgroup_get(CGROUP, "memory.current"));
 	EXPECT_LT(ENOUGH, got);
-}
-
-static int make_cgroup(FIXTURE_DATA(peers) *self)
-{
-	/* The servers serve what the fixture's own file does. */
-	close(self->fd);
-	self->fd = -1;
-	return cgroup_make(CGROUP) ?: cgroup_set(CGROUP, "memory.max", LIMIT);
-}
-
-static int make_cgroups(FIXTURE_DATA(peers) *self)
-{
-	return make_cgroup(self) ?: cgroup_delegate(CGROUP) ?: cgroup_make(ONE) ?:
-	       cgroup_make(OTHER);
 }
 
 static void expect_forgotten(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/types.h>
+#include "shed.h"
+
+#include <linux/list.h>
+#include "file.h"
+#include "port.h"
+#include "reclaim.h"
+#include "rmpp/shed.h"
+#include "rxq.h"
+#include "unread.h"
+
+static size_t shed_unread(struct umad_file *file, size_t bytes, struct list_head *gone)
+{
+	unsigned int n;
+	size_t freed = umad_rxq_shed(&file->rxq, bytes, gone, &n);
+
+	while (n--)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RECV_SHED);
+	if (freed)
+		umad_unread_settle(file);
+	return freed;
+}
+
+static size_t shed(struct umad_file *file, size_t bytes, enum umad_shed what,
+		   struct list_head *gone)
+{
+	if (what == UMAD_SHED_UNREAD)
+		return shed_unread(file, bytes, gone);
+	return umad_rmpp_shed(file, bytes, what == UMAD_SHED_ANSWERS, gone);
+}
+
+static void free_gone(struct list_head *gone)
+{
+	struct umad_rx_entry *entry, *next;
+
+	list_for_each_entry_safe(entry, next, gone, node)
+		entry->ops->release(NULL, entry);
+}
+
+static const struct umad_reclaim_ops reclaim_ops = {
+	.shed = shed,
+	.free = free_gone,
+};
+
+/**
+ * umad_shed_init() - before the first file is opened
+ *
+ * Context: process; sleeps.
+ * Return: 0 or -ENOMEM; umad_reclaim_exit() ends it.
+ */
+int umad_shed_init(void)
+{
+	return umad_reclaim_init(&reclaim_ops);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Servers in small cgroups, which use and give back memory at the word of the test. */
+#ifndef HWSIM_SERVER_H
+#define HWSIM_SERVER_H
+
+#include "hwsim_victim.h"
+
+#define ONE	CGROUP "/one"
+#define OTHER	CGROUP "/other"
+#define KB	1024
+#define SILENT	300	/* requests at a time that are not answered */
+#define WAITS	3000	/* ms that one waits that is */
+
+/* A process that serves @method in a cgroup, and does what it is told by a character. */
+struct server {
+	const char *cgroup;
+	uint8_t method;
+	size_t cache;
+	size_t moment;
+	int orders[2], done[2];
+	pid_t pid;
+};
+
+/* What it has read since the last order to read. */
+struct was_read {
+	int all;
+	int timed_out;
+	int answers;
+};
+
+static inline struct was_read read_all(int fd)
+{
+	struct was_read was = {};
+	struct rmpp_msg msg = {};
+
+	for (; rmpp_msg_read(fd, &msg, HDR_NEW, 100) >= 0; was.all++) {
+		was.timed_out += rmpp_user_hdr(&msg)->status == ETIMEDOUT;
+		was.answers += !rmpp_user_hdr(&msg)->status &&
+			       (rmpp_mad_bytes(&msg)[3] & METHOD_RESP);
+	}
+	rmpp_msg_free(&msg);
+	return was;
+}
+
+/* Requests to the first peer, that wait for so long. */
+static inline int ask(int fd, unsigned int n, uint32_t timeout_ms)
+{
+	static const struct test_port peer = { .lid = PEER };
+	static unsigned int asked;
+	struct umad_msg msg;
+	int ret = MSG_LEN;
+
+	while (ret == MSG_LEN && n--) {
+		msg_init_usual(&msg, &peer, 0, CLASS_RMPP, METHOD_TABLE, ++asked);
+		msg.hdr.timeout_ms = timeout_ms;
+		ret = msg_write(fd, &msg);
+	}
+	return ret == MSG_LEN ? 0 : -EIO;
+}
+
+static inline void serve(const struct server *server)
+{
+	int ret = cgroup_enter(server->cgroup), fd = open_server(server->method);
+	char *cache = map_private(server->cache), *moment = NULL, order;
+	struct was_read was = {};
+
+	fill_lazy(cache, server->cache);
+	ret = ret < 0 ? ret : fd;
+	while (write(server->done[1], &ret, sizeof(ret)) > 0 &&
+	       read(server->orders[0], &order, 1) == 1) {
+		switch (order) {
+		case 'u':
+			moment = map_private(server->moment);
+			memset(moment, 1, server->moment);
+			break;
+		case 'b':
+			munmap(moment, server->moment);
+			fill_lazy(cache, server->cache);
+			break;
+		case 'r':
+			was = read_all(fd);
+			ret = was.all;
+			break;
+		case 't':
+			ret = was.timed_out;
+			break;
+		case 'a':
+			ret = was.answers;
+			break;
+		case 'A':
+			ret = ask(fd, 1, WAITS);
+			break;
+		case 'T':
+			ret = ask(fd, SILENT, 1);
+			break;
+		}
+	}
+	_exit(0);
+}
+
+static inline int wait_done(struct server *server)
+{
+	int ret;
+
+	return read(server->done[0], &ret, sizeof(ret)) == sizeof(ret) ? ret : -EIO;
+}
+
+static inline int order(struct server *server, char what)
+{
+	return write(server->orders[1], &what, 1) == 1 ? wait_done(server) : -EIO;
+}
+
+static inline int start(struct server *server)
+{
+	if (pipe(server->orders) || pipe(server->done))
+		return -errno;
+	server->pid = fork();
+	if (!server->pid) {
+		/* Its end is seen, and it sees that of the test. */
+		close(server->orders[1]);
+		close(server->done[0]);
+		serve(server);
+	}
+	close(server->orders[0]);
+	close(server->done[1]);
+	return wait_done(server);
+}
+
+static inline void end(struct server *server)
+{
+	kill(server->pid, SIGKILL);
+	waitpid(server->pid, NULL, 0);
+	close(server->orders[1]);
+	close(server->done[0]);
+	cgroup_remove(server->cgroup);
+}
+
+static inline int send_mads(FIXTURE_DATA(peers) *self, const struct server *server, int n)
+{
+	static const struct rmpp_pkt pkt;
+	int i, ret = 0;
+
+	for (i = 0; !ret && i < n; i++)
+		ret = inject(self, i % 8, server->method, 1000 + i, &pkt);
+	sleep_ms(50);
+	return ret;
+}
+
+static inline int make_cgroup(FIXTURE_DATA(peers) *self)
+{
+	/* The servers serve what the fixture's own file does. */
+	close(self->fd);
+	self->fd = -1;
+	return cgroup_make(CGROUP) ?: cgroup_set(CGROUP, "memory.max", LIMIT);
+}
+
+static inline int make_cgroups(FIXTURE_DATA(peers) *self)
+{
+	return make_cgroup(self) ?: cgroup_delegate(CGROUP) ?: cgroup_make(ONE) ?:
+	       cgroup_make(OTHER);
+}
+
+#endif /* HWSIM_SERVER_H */
