@@ -108,7 +108,7 @@ bool umad_unread_has_room(struct umad_file *file)
 	return true;
 }
 
-bool umad_reserve_allows(struct umad_reserve *reserve, u64 own, enum umad_kept what)
+bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what)
 {
 	u64 unasked = atomic64_read(&reserve->unasked);
 
