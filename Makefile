@@ -111,6 +111,7 @@ mutants:
 	@scripts/install-deps.sh check
 	@tools/testing/mutants/mutants.py --jobs $(or $(MUTANTS_JOBS),1) \
 		$(if $(MUTANTS_TIERS),--tiers $(MUTANTS_TIERS)) \
+		$(if $(MUTANTS_SAMPLE),--sample $(MUTANTS_SAMPLE)) \
 		$(foreach pattern,$(MUTANTS),'$(pattern)')
 
 demo:
