@@ -20,9 +20,10 @@
 #include "umad_shrinker.h"
 
 #ifdef UMAD_HAVE_RECLAIM
-/* What is given back at once, of what a cgroup has one in so many parts at least. */
-#define SHED_BYTES	SZ_256K
+/* What is given back at once: of what a cgroup has one in so many parts, but such bytes. */
 #define SHED_PART	8
+#define SHED_LEAST	SZ_256K
+#define SHED_MOST	SZ_4M
 
 static const struct umad_reclaim_ops *reclaim_ops;
 static struct shrinker *shrinker;
@@ -82,22 +83,48 @@ static unsigned long count_objects(struct shrinker *shrinker, struct shrink_cont
 	return 1;
 }
 
-static size_t shed(struct umad_reserve *reserve, size_t bytes)
+/* The one that has most goes first from now on. */
+static void put_largest_first(struct umad_reserve *reserve, enum umad_shed what)
+{
+	struct umad_file *file, *largest = NULL;
+	size_t size, most = 0;
+
+	list_for_each_entry(file, &reserve->file_list, reserve_node) {
+		size = reclaim_ops->size(file, what);
+		if (size > most) {
+			most = size;
+			largest = file;
+		}
+	}
+	if (largest)
+		list_move(&largest->reserve_node, &reserve->file_list);
+}
+
+/* Of the one that has most, and then of others. */
+static size_t shed_kind(struct umad_reserve *reserve, size_t bytes, enum umad_shed what,
+			struct list_head *gone)
 {
 	struct umad_file *file;
+	size_t freed = 0;
+
+	put_largest_first(reserve, what);
+	list_for_each_entry(file, &reserve->file_list, reserve_node) {
+		if (freed >= bytes)
+			break;
+		freed += reclaim_ops->shed(file, bytes - freed, what, gone);
+	}
+	return freed;
+}
+
+static size_t shed(struct umad_reserve *reserve, size_t bytes)
+{
 	enum umad_shed what;
 	size_t freed = 0;
 	LIST_HEAD(gone);
 
 	spin_lock(&reserve->file_lock);
-	for (what = 0; what < UMAD_SHED_KINDS; what++)
-		list_for_each_entry(file, &reserve->file_list, reserve_node) {
-			if (freed >= bytes)
-				break;
-			freed += reclaim_ops->shed(file, bytes - freed, what, &gone);
-		}
-	if (!list_empty(&reserve->file_list))
-		list_rotate_left(&reserve->file_list);
+	for (what = 0; what < UMAD_SHED_KINDS && freed < bytes; what++)
+		freed += shed_kind(reserve, bytes - freed, what, &gone);
 	spin_unlock(&reserve->file_lock);
 	reclaim_ops->free(&gone);
 	return freed;
@@ -114,7 +141,7 @@ static unsigned long scan_objects(struct shrinker *shrinker, struct shrink_contr
 	found = find_reserve(sc);
 	if (!found.reserve)
 		return SHRINK_STOP;
-	freed = shed(found.reserve, max_t(u64, found.bytes / SHED_PART, SHED_BYTES));
+	freed = shed(found.reserve, clamp_t(u64, found.bytes / SHED_PART, SHED_LEAST, SHED_MOST));
 	umad_reserve_drop(found.reserve);
 	return freed ? DIV_ROUND_UP(freed, PAGE_SIZE) : SHRINK_STOP;
 }

@@ -23,26 +23,19 @@ enum umad_shed {
 };
 
 /**
- * typedef umad_shed_fn - have a file give memory back, that is charged to its cgroup
- * @file: is not closed meanwhile
- * @bytes: as many, if there are
- * @what: of this
- * @gone: what is not the file's any more, for umad_reclaim_free_fn
+ * struct umad_reclaim_ops - how a file, which is not closed meanwhile, gives memory back
+ * @size: bytes of a kind that it has, or somewhat more; no lock of the file is held
+ * @shed: give so many bytes back, if there are, or some; does not sleep. Return: how many. What
+ *	is not the file's any more is put into @gone
+ * @free: give the memory of that back; may sleep
  *
- * Context: process, reclaiming memory: anybody's, who holds any lock in which memory is
- * allocated; does not sleep.
- * Return: bytes.
- */
-typedef size_t umad_shed_fn(struct umad_file *file, size_t bytes, enum umad_shed what,
-			    struct list_head *gone);
-
-/**
- * struct umad_reclaim_ops - how it is done
- * @shed: likewise
- * @free: give back what @shed has found, without a lock
+ * Context: process, reclaiming memory: anybody's, who holds any lock with which memory is
+ * allocated.
  */
 struct umad_reclaim_ops {
-	umad_shed_fn *shed;
+	size_t (*size)(const struct umad_file *file, enum umad_shed what);
+	size_t (*shed)(struct umad_file *file, size_t bytes, enum umad_shed what,
+		       struct list_head *gone);
 	void (*free)(struct list_head *gone);
 };
 

@@ -3,6 +3,7 @@
 #include "shed.h"
 
 #include <linux/list.h>
+#include <linux/sched.h>
 #include "file.h"
 #include "port.h"
 #include "reclaim.h"
@@ -30,15 +31,26 @@ static size_t shed(struct umad_file *file, size_t bytes, enum umad_shed what,
 	return umad_rmpp_shed(file, bytes, what == UMAD_SHED_ANSWERS, gone);
 }
 
+/* With what is unread and may not go. */
+static size_t size(const struct umad_file *file, enum umad_shed what)
+{
+	if (what == UMAD_SHED_UNREAD)
+		return umad_rxq_charged(&file->rxq);
+	return umad_rmpp_size(file, what == UMAD_SHED_ANSWERS);
+}
+
 static void free_gone(struct list_head *gone)
 {
 	struct umad_rx_entry *entry, *next;
 
-	list_for_each_entry_safe(entry, next, gone, node)
+	list_for_each_entry_safe(entry, next, gone, node) {
 		entry->ops->release(NULL, entry);
+		cond_resched();
+	}
 }
 
 static const struct umad_reclaim_ops reclaim_ops = {
+	.size = size,
 	.shed = shed,
 	.free = free_gone,
 };

@@ -12,6 +12,8 @@
 #include "rmpp/reassembly.h"
 #include "rmpp/xfer_rx.h"
 
+/* Messages that are ended at a time: a port's others wait for the lock. */
+#define SHED_MOST	64
 /* Peers that are looked at, and messages of each. */
 #define LOOK_PEERS	8
 #define LOOK_MESSAGES	8
@@ -153,9 +155,30 @@ static struct umad_xfer_rx *next_of(const struct umad_file *file, bool answers)
 }
 
 /**
+ * umad_rmpp_size() - what a file has of messages that are being received
+ * @file: that receives them
+ * @answers: those that answer requests; false: those that nobody has asked for
+ *
+ * Context: any; without the lock, so it may be another number by then.
+ * Return: bytes.
+ */
+size_t umad_rmpp_size(const struct umad_file *file, bool answers)
+{
+	const struct umad_rmpp *rmpp = READ_ONCE(file->rmpp);
+	u64 unasked;
+
+	if (!rmpp)
+		return 0;
+	unasked = READ_ONCE(rmpp->unasked_bytes);
+	if (answers)
+		return READ_ONCE(rmpp->reassembly_bytes) - unasked;
+	return unasked + READ_ONCE(rmpp->unsolicited) * UMAD_RX_BYTES;
+}
+
+/**
  * umad_rmpp_shed() - end messages that are being received
  * @file: that receives them
- * @bytes: of memory that is to be given back, if they have so much
+ * @bytes: of memory that is to be given back, if they have so much; of many messages less
  * @answers: those that answer requests; false: those that nobody has asked for
  * @gone: where that goes, &umad_rx_entry.node, for &umad_rx_ops.release without a queue
  *
@@ -165,11 +188,12 @@ static struct umad_xfer_rx *next_of(const struct umad_file *file, bool answers)
 size_t umad_rmpp_shed(struct umad_file *file, size_t bytes, bool answers,
 		      struct list_head *gone)
 {
+	unsigned int ended = 0;
 	struct umad_xfer_rx *rx;
 	size_t freed = 0, size;
 
 	spin_lock(&file->lock);
-	while (freed < bytes && (rx = next_of(file, answers))) {
+	while (freed < bytes && ended++ < SHED_MOST && (rx = next_of(file, answers))) {
 		size = rx->charged + UMAD_RX_BYTES;
 		if (!evict(rx, gone))
 			break;

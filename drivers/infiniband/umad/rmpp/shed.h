@@ -8,6 +8,7 @@
 struct list_head;
 struct umad_file;
 
+size_t umad_rmpp_size(const struct umad_file *file, bool answers);
 size_t umad_rmpp_shed(struct umad_file *file, size_t bytes, bool answers,
 		      struct list_head *gone);
 

@@ -144,6 +144,37 @@ TEST_F_TIMEOUT(peers, unread_messages_give_way, 60)
 	expect_messages_give_way(_metadata, self, MESSAGE);
 }
 
+/* Who has most gives first: what comes for another server of the cgroup is not its loss. */
+TEST_F_TIMEOUT(peers, who_has_little_keeps_it, 60)
+{
+	struct server flooded = own_server(MOST), server = flooded;
+	struct sender senders[PEERS];
+	struct heard heard = {};
+	int i;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	server.method++;
+	/* The one that has opened its file first would be the first to give. */
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, start_quiet(&flooded));
+	for (i = 0; i < PEERS; i++)
+		senders[i] = new_sender(1 + i, METHOD_TABLE + !i, 1 + i, MESSAGE);
+	ASSERT_EQ(0, send_up_to(self, senders, 1, MESSAGE / 4, &heard));
+	ASSERT_EQ(0, send_up_to(self, senders + 1, PEERS - 1, MESSAGE - 1, &heard));
+	EXPECT_EQ(0, heard.stops);
+	EXPECT_LE(0, order(&flooded, 'u'));
+	hear(self, senders, PEERS, &heard, 200);
+	TH_LOG("%u STOPs", heard.stops);
+	EXPECT_EQ(count(self, "rmpp_evicted"), heard.stops);
+	EXPECT_GT(PEERS, heard.stops);
+	/* A segment again: it is acknowledged by a message that is still there. */
+	ASSERT_EQ(0, inject_data(self, 1, METHOD_TABLE + 1, 1, 2, MESSAGE));
+	EXPECT_EQ(RMPP_ACK, see_packet(self, 1, RMPP_ACK, MESSAGE / 4));
+	end(&flooded);
+	end(&server);
+}
+
 /* Its request times out. */
 TEST_F_TIMEOUT(peers, answers_that_come_give_way, 60)
 {
