@@ -4,6 +4,7 @@
 
 #include <linux/err.h>
 #include <linux/jiffies.h>
+#include <linux/llist.h>
 #include <linux/netdevice.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -12,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
@@ -23,6 +25,7 @@
 #include "kept_ah.h"
 #include "neigh.h"
 #include "port.h"
+#include "queues.h"
 #include "user.h"
 
 /*
@@ -43,12 +46,19 @@
  * @refs: of each request that has it, each posted MAD, and &umad_agent.kept_ah
  * @ah: the verbs object
  * @requests: on RoCE, so many have it; protected by &umad_file.lock
+ * @gone_node: without references, in @gone
+ * @gone_agent: that has it still, by an active reference
  */
 struct umad_ah {
 	refcount_t refs;
 	unsigned int requests;
 	struct ib_ah *ah;
+	struct llist_node gone_node;
+	struct umad_agent *gone_agent;
 };
+
+/* Of umad_ah_put_later(). */
+static LLIST_HEAD(gone);
 
 /**
  * struct making - of a handle
@@ -433,6 +443,39 @@ void umad_ah_put(struct umad_ah *ah)
 		return;
 	rdma_destroy_ah(ah->ah, RDMA_DESTROY_AH_SLEEPABLE);
 	kfree(ah);
+}
+
+static void gone_work(struct work_struct *work)
+{
+	struct umad_ah *ah, *next;
+
+	llist_for_each_entry_safe(ah, next, llist_del_all(&gone), gone_node) {
+		struct umad_agent *agent = ah->gone_agent;
+
+		rdma_destroy_ah(ah->ah, RDMA_DESTROY_AH_SLEEPABLE);
+		kfree(ah);
+		umad_agent_leave(agent);
+	}
+}
+
+static DECLARE_WORK(ah_work, gone_work);
+
+/**
+ * umad_ah_put_later() - drop a reference, where nothing may sleep
+ * @ah: consumed
+ * @agent: that has it; an active reference is consumed
+ *
+ * Context: process; does not sleep.
+ */
+void umad_ah_put_later(struct umad_ah *ah, struct umad_agent *agent)
+{
+	if (!refcount_dec_and_test(&ah->refs)) {
+		umad_agent_leave(agent);
+		return;
+	}
+	ah->gone_agent = agent;
+	if (llist_add(&ah->gone_node, &gone))
+		queue_work(umad_timer_wq, &ah_work);
 }
 
 /**

@@ -18,6 +18,7 @@ struct umad_ah *umad_ah_create(struct umad_agent *agent,
 void umad_ah_forget_kept(struct umad_agent *agent);
 void umad_ah_get(struct umad_ah *ah);
 void umad_ah_put(struct umad_ah *ah);
+void umad_ah_put_later(struct umad_ah *ah, struct umad_agent *agent);
 void umad_ah_put_request(struct umad_agent *agent, struct umad_ah *ah);
 struct ib_ah *umad_ah_verbs(struct umad_ah *ah);
 

@@ -21,8 +21,7 @@
 /* But not for each MAD of one that has nothing to give back, in ms. */
 #define REFILL_EVERY	100
 
-static DEFINE_HASHTABLE(reserves, 6);
-static DEFINE_SPINLOCK(reserves_lock); /* protects @reserves, and umad_reserve.files */
+static DEFINE_HASHTABLE(reserves, 6); /* protected by umad_reserves_lock */
 
 static void refill_work(struct work_struct *work)
 {
@@ -56,15 +55,17 @@ static struct umad_reserve *find_or_add(struct umad_reserve *fresh)
 	unsigned long key = (unsigned long)fresh->memcg;
 	struct umad_reserve *reserve;
 
-	spin_lock(&reserves_lock);
+	spin_lock(&umad_reserves_lock);
 	hash_for_each_possible(reserves, reserve, node, key)
 		if (reserve->memcg == fresh->memcg)
 			goto found;
 	reserve = fresh;
 	hash_add(reserves, &reserve->node, key);
+	if (reserve->parent)
+		list_add_tail(&reserve->beside, &reserve->parent->below);
 found:
 	WRITE_ONCE(reserve->files, reserve->files + 1);
-	spin_unlock(&reserves_lock);
+	spin_unlock(&umad_reserves_lock);
 	return reserve;
 }
 
@@ -140,12 +141,14 @@ static bool put_file(struct umad_reserve *reserve)
 {
 	bool last;
 
-	spin_lock(&reserves_lock);
+	spin_lock(&umad_reserves_lock);
 	WRITE_ONCE(reserve->files, reserve->files - 1);
 	last = !reserve->files;
-	if (last)
+	if (last) {
 		hash_del(&reserve->node);
-	spin_unlock(&reserves_lock);
+		list_del(&reserve->beside);
+	}
+	spin_unlock(&umad_reserves_lock);
 	return last;
 }
 

@@ -12,7 +12,6 @@
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
-#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include "umad_memcg.h"
 
@@ -35,7 +34,7 @@ struct umad_charge {
  * struct umad_reserve - how the files of a cgroup get by while that is at its limit
  * @node: in a table by @memcg, as long as there are @files
  * @parent: of the cgroup above it, constant; NULL of the root, and right below that
- * @files: that have it, and cgroups right below; protected by the table's lock
+ * @files: that have it, and cgroups right below; protected by umad_reserves_lock
  * @refs: one of the files, and one for @refill, queued or running
  * @memcg: the cgroup, a reference is held
  * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the files
@@ -45,9 +44,10 @@ struct umad_charge {
  * @unread: bytes that wait to be read, in steps, without what each file may have anyhow;
  *	likewise
  * @lru_node: for the shrinker (reclaim.c), by @memcg
- * @file_lock: protects @file_list, and keeps its files from being closed; taken when memory is
- *	reclaimed, outside &umad_file.lock
- * @file_list: its files, &umad_file.reserve_node, not those of cgroups below
+ * @file_list: its files, &umad_file.reserve_node, not those of cgroups below; protected by
+ *	umad_reserves_lock, as those below
+ * @below: reserves of cgroups right below
+ * @beside: in that of @parent
  */
 struct umad_reserve {
 	struct hlist_node node;
@@ -61,8 +61,9 @@ struct umad_reserve {
 	atomic64_t answers;
 	atomic64_t unread;
 	struct list_head lru_node;
-	spinlock_t file_lock; /* protects @file_list */
 	struct list_head file_list;
+	struct list_head below;
+	struct list_head beside;
 };
 
 /**

@@ -4,7 +4,7 @@
  *
  * Locks, in the order they may be taken:
  *	umad_port.files_lock	mutex: open, close, removal of the device
- *	umad_reserve.file_lock	spinlock, process context only: who needs memory holds it
+ *	umad_reserves_lock	spinlock, process context only: who needs memory holds it
  *	umad_file.lock		spinlock, process context only
  *	umad_rmpp_window.lock	spinlock, process context only
  *	umad_rxq.lock		spinlock, process context only

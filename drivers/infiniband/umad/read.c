@@ -6,15 +6,21 @@
 #include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/uio.h>
 #include "file.h"
 #include "pagebuf.h"
 #include "poll_wake.h"
 #include "port.h"
 #include "records.h"
+#include "room.h"
 #include "trace.h"
+#include "umad_iter.h"
 #include "unread.h"
 #include "user.h"
+
+/* Bytes of a message for which it is worth the while. */
+#define LONG	SZ_64K
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
 static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t len)
@@ -87,6 +93,18 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 	}
 }
 
+/*
+ * In a cgroup that is nearly full the buffer may need the memory that the message has. As long
+ * as that is in the queue it can give way; the reader would be killed for what it holds itself.
+ */
+static void make_room(struct umad_file *file, struct iov_iter *to, size_t count)
+{
+	size_t len = umad_rxq_first_len(&file->rxq);
+
+	if (len >= LONG && len <= count && umad_reserve_is_full(file->reserve))
+		umad_fault_in_writeable(to, len);
+}
+
 /* What one buffer of @count bytes is for. */
 static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count)
 {
@@ -98,6 +116,8 @@ static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count
 
 	if (count < umad_file_hdr_size(file))
 		return -EINVAL;
+	if (!(iocb->ki_flags & IOCB_NOWAIT))
+		make_room(file, to, count);
 	entry = wait_for_entry(file, nonblock);
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);

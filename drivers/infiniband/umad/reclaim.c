@@ -12,6 +12,7 @@
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/sizes.h>
 #include "charge.h"
 #include "file.h"
@@ -29,38 +30,12 @@ static const struct umad_reclaim_ops *reclaim_ops;
 static struct shrinker *shrinker;
 static bool ready; /* the list is */
 
-/* One that has something, and how much. */
-struct found {
-	struct umad_reserve *reserve;
-	u64 bytes;
-};
-
-static enum lru_status find(UMAD_LRU_WALK_ARGS)
+static enum lru_status is_one_full(UMAD_LRU_WALK_ARGS)
 {
-	struct umad_reserve *reserve = container_of(item, struct umad_reserve, lru_node);
-	u64 bytes = umad_reserve_kept(reserve);
-	struct found *found = arg;
+	bool *full = arg;
 
-	/* Its own files have it, not those of cgroups below. */
-	if (found->reserve || !bytes || list_empty_careful(&reserve->file_list) ||
-	    !umad_reserve_is_full(reserve))
-		return LRU_SKIP;
-	/* In the list it has a reference. */
-	refcount_inc(&reserve->refs);
-	found->reserve = reserve;
-	found->bytes = bytes;
-	/* After a cgroup has gone there may be more than one. */
-	return LRU_ROTATE;
-}
-
-/* With a reference. */
-static struct found find_reserve(struct shrink_control *sc)
-{
-	unsigned long all = ULONG_MAX;
-	struct found found = {};
-
-	list_lru_walk_one(&umad_reserves, sc->nid, sc->memcg, find, &found, &all);
-	return found;
+	*full |= umad_reserve_is_full(container_of(item, struct umad_reserve, lru_node));
+	return LRU_SKIP;
 }
 
 /*
@@ -69,50 +44,82 @@ static struct found find_reserve(struct shrink_control *sc)
  */
 static unsigned long count_objects(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	struct found found;
+	unsigned long all = ULONG_MAX;
+	bool full = false;
 
 	/* Pairs with that of shrinker_init(), which the shrinker does not wait for. */
 	if (!smp_load_acquire(&ready))
 		return 0;
 	if (!list_lru_shrink_count(&umad_reserves, sc))
 		return SHRINK_EMPTY;
-	found = find_reserve(sc);
-	if (!found.reserve)
-		return 0;
-	umad_reserve_drop(found.reserve);
-	return 1;
+	list_lru_walk_one(&umad_reserves, sc->nid, sc->memcg, is_one_full, &full, &all);
+	return full;
 }
 
-/* The one that has most goes first from now on. */
-static void put_largest_first(struct umad_reserve *reserve, enum umad_shed what)
+static enum lru_status take_first(UMAD_LRU_WALK_ARGS)
+{
+	struct umad_reserve *reserve = container_of(item, struct umad_reserve, lru_node);
+	struct umad_reserve **first = arg;
+
+	/* In the list it has a reference. */
+	refcount_inc(&reserve->refs);
+	*first = reserve;
+	return LRU_ROTATE;
+}
+
+/* The next in turn, with a reference: after cgroups have gone one has their reserves, too. */
+static struct umad_reserve *next_reserve(struct shrink_control *sc)
+{
+	struct umad_reserve *reserve = NULL;
+	unsigned long one = 1;
+
+	list_lru_walk_one(&umad_reserves, sc->nid, sc->memcg, take_first, &reserve, &one);
+	return reserve;
+}
+
+/* Of a cgroup, and those below it: memory.min may keep these from being asked themselves. */
+static struct umad_reserve *next_below(struct umad_reserve *reserve, struct umad_reserve *top)
+{
+	if (!list_empty(&reserve->below))
+		return list_first_entry(&reserve->below, struct umad_reserve, beside);
+	for (; reserve != top; reserve = reserve->parent)
+		if (!list_is_last(&reserve->beside, &reserve->parent->below))
+			return list_next_entry(reserve, beside);
+	return NULL;
+}
+
+static struct umad_file *largest_file(struct umad_reserve *top, enum umad_shed what)
 {
 	struct umad_file *file, *largest = NULL;
+	struct umad_reserve *reserve;
 	size_t size, most = 0;
 
-	list_for_each_entry(file, &reserve->file_list, reserve_node) {
-		size = reclaim_ops->size(file, what);
-		if (size > most) {
-			most = size;
-			largest = file;
+	for (reserve = top; reserve; reserve = next_below(reserve, top))
+		list_for_each_entry(file, &reserve->file_list, reserve_node) {
+			size = reclaim_ops->size(file, what);
+			if (size > most) {
+				most = size;
+				largest = file;
+			}
 		}
-	}
-	if (largest)
-		list_move(&largest->reserve_node, &reserve->file_list);
+	return largest;
 }
 
 /* Of the one that has most, and then of others. */
-static size_t shed_kind(struct umad_reserve *reserve, size_t bytes, enum umad_shed what,
+static size_t shed_kind(struct umad_reserve *top, size_t bytes, enum umad_shed what,
 			struct list_head *gone)
 {
-	struct umad_file *file;
-	size_t freed = 0;
+	struct umad_file *file = largest_file(top, what);
+	size_t freed = file ? reclaim_ops->shed(file, bytes, what, gone) : 0;
+	struct umad_reserve *reserve;
 
-	put_largest_first(reserve, what);
-	list_for_each_entry(file, &reserve->file_list, reserve_node) {
-		if (freed >= bytes)
-			break;
-		freed += reclaim_ops->shed(file, bytes - freed, what, gone);
-	}
+	/* Mostly that was all. */
+	for (reserve = top; reserve && freed < bytes; reserve = next_below(reserve, top))
+		list_for_each_entry(file, &reserve->file_list, reserve_node) {
+			if (freed >= bytes)
+				break;
+			freed += reclaim_ops->shed(file, bytes - freed, what, gone);
+		}
 	return freed;
 }
 
@@ -122,27 +129,37 @@ static size_t shed(struct umad_reserve *reserve, size_t bytes)
 	size_t freed = 0;
 	LIST_HEAD(gone);
 
-	spin_lock(&reserve->file_lock);
+	spin_lock(&umad_reserves_lock);
 	for (what = 0; what < UMAD_SHED_KINDS && freed < bytes; what++)
 		freed += shed_kind(reserve, bytes - freed, what, &gone);
-	spin_unlock(&reserve->file_lock);
+	spin_unlock(&umad_reserves_lock);
 	reclaim_ops->free(&gone);
 	return freed;
 }
 
+static size_t shed_of(struct umad_reserve *reserve)
+{
+	u64 part = umad_reserve_kept(reserve) / SHED_PART;
+
+	if (!umad_reserve_is_full(reserve))
+		return 0;
+	return shed(reserve, clamp_t(u64, part, SHED_LEAST, SHED_MOST));
+}
+
 static unsigned long scan_objects(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	struct found found;
-	size_t freed;
+	unsigned long tries = list_lru_shrink_count(&umad_reserves, sc);
+	struct umad_reserve *reserve;
+	size_t freed = 0;
 
 	/* Not for what else may be received. */
 	if (umad_reserve_is_refilling())
 		return SHRINK_STOP;
-	found = find_reserve(sc);
-	if (!found.reserve)
-		return SHRINK_STOP;
-	freed = shed(found.reserve, clamp_t(u64, found.bytes / SHED_PART, SHED_LEAST, SHED_MOST));
-	umad_reserve_drop(found.reserve);
+	while (!freed && tries-- && (reserve = next_reserve(sc))) {
+		freed = shed_of(reserve);
+		umad_reserve_drop(reserve);
+		cond_resched();
+	}
 	return freed ? DIV_ROUND_UP(freed, PAGE_SIZE) : SHRINK_STOP;
 }
 
@@ -216,11 +233,9 @@ void umad_reclaim_exit(void)
  */
 void umad_reclaim_add(struct umad_file *file)
 {
-	struct umad_reserve *reserve = file->reserve;
-
-	spin_lock(&reserve->file_lock);
-	list_add_tail(&file->reserve_node, &reserve->file_list);
-	spin_unlock(&reserve->file_lock);
+	spin_lock(&umad_reserves_lock);
+	list_add_tail(&file->reserve_node, &file->reserve->file_list);
+	spin_unlock(&umad_reserves_lock);
 }
 
 /**
@@ -231,9 +246,7 @@ void umad_reclaim_add(struct umad_file *file)
  */
 void umad_reclaim_remove(struct umad_file *file)
 {
-	struct umad_reserve *reserve = file->reserve;
-
-	spin_lock(&reserve->file_lock);
+	spin_lock(&umad_reserves_lock);
 	list_del(&file->reserve_node);
-	spin_unlock(&reserve->file_lock);
+	spin_unlock(&umad_reserves_lock);
 }

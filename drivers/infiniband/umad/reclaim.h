@@ -10,12 +10,14 @@ struct umad_file;
 
 /**
  * enum umad_shed - what gives way, in this order
+ * @UMAD_SHED_ENDED: what answers repeated segments of whole messages
  * @UMAD_SHED_UNASKED: messages being received that nobody has asked for: who sends them hears of it
  * @UMAD_SHED_UNREAD: what nobody has asked for, and waits to be read
  * @UMAD_SHED_ANSWERS: answers being received: their requests time out
  * @UMAD_SHED_KINDS: how many there are
  */
 enum umad_shed {
+	UMAD_SHED_ENDED,
 	UMAD_SHED_UNASKED,
 	UMAD_SHED_UNREAD,
 	UMAD_SHED_ANSWERS,

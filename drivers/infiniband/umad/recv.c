@@ -86,13 +86,6 @@ static void release_recv(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 			container_of(rx_entry, struct recv_entry, rx_entry));
 }
 
-/* Nobody has asked for it. */
-static bool may_go(const struct umad_rx_entry *rx_entry)
-{
-	return !ib_response_mad((const struct ib_mad_hdr *)
-				container_of(rx_entry, struct recv_entry, rx_entry)->mad);
-}
-
 /* Of memory that is charged to nobody. */
 static void release_reserve(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 {
@@ -104,7 +97,12 @@ static void release_reserve(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 static const struct umad_rx_ops recv_ops = {
 	.view = view_recv,
 	.release = release_recv,
-	.may_go = may_go,
+	.unasked = true,
+};
+
+static const struct umad_rx_ops answer_ops = {
+	.view = view_recv,
+	.release = release_recv,
 };
 
 static const struct umad_rx_ops reserve_ops = {
@@ -223,12 +221,15 @@ static void mad_deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	const struct ib_mad_hdr *mad = &rwc->recv_buf.mad->mad_hdr;
 	enum umad_stat dropped = UMAD_STAT_RECV_DROPPED_DEAD;
 	struct umad_file *file = agent->file;
-	bool queued = false;
+	bool queued = false, answers;
 
 	spin_lock(&file->lock);
+	answers = ib_response_mad(mad) &&
+		  umad_request_answered(agent, buf, mad, &recv->rx_entry.hdr);
+	if (answers && recv->rx_entry.ops == &recv_ops)
+		recv->rx_entry.ops = &answer_ops;
 	/* A segment for a process's own RMPP needs no request of ours. */
-	if (ib_response_mad(mad) &&
-	    !umad_request_answered(agent, buf, mad, &recv->rx_entry.hdr) &&
+	if (ib_response_mad(mad) && !answers &&
 	    !umad_mad_is_rmpp_active(mad) && !is_local(rwc))
 		dropped = UMAD_STAT_RECV_UNMATCHED;
 	else if (!agent->shutdown)

@@ -10,6 +10,8 @@
 
 static struct kmem_cache *cache;
 
+DEFINE_SPINLOCK(umad_reserves_lock);
+
 #ifdef UMAD_HAVE_RECLAIM
 struct list_lru umad_reserves;
 
@@ -127,7 +129,8 @@ struct umad_reserve *umad_reserve_create(struct mem_cgroup *memcg)
 	reserve->memcg = memcg;
 	INIT_LIST_HEAD(&reserve->lru_node);
 	INIT_LIST_HEAD(&reserve->file_list);
-	spin_lock_init(&reserve->file_lock);
+	INIT_LIST_HEAD(&reserve->below);
+	INIT_LIST_HEAD(&reserve->beside);
 	return reserve;
 }
 

@@ -3,12 +3,20 @@
 #ifndef UMAD_RESERVE_H
 #define UMAD_RESERVE_H
 
+#include <linux/spinlock.h>
+
 struct mem_cgroup;
 struct shrinker;
 struct umad_reserve;
 
 /* Of a cgroup the one that it has, &umad_reserve.lru_node; it has its own locks. */
 extern struct list_lru umad_reserves;
+
+/*
+ * Protects the tree of the reserves, and their files, which are not closed meanwhile. Who needs
+ * memory takes it, outside &umad_file.lock.
+ */
+extern spinlock_t umad_reserves_lock;
 
 int umad_reserves_init(struct shrinker *shrinker);
 void umad_reserves_exit(void);

@@ -43,20 +43,29 @@ void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 byt
  * Bytes that a cgroup may have, and has. Above memory.high its processes are made to sleep, for
  * seconds if nothing can be reclaimed.
  */
-static u64 cgroup_max(const struct umad_reserve *reserve)
+static u64 memcg_max(struct mem_cgroup *memcg)
 {
 	unsigned long max = PAGE_COUNTER_MAX;
 
 	/* What is charged to one that is gone is so to the cgroup above it. */
-	if (reserve->memcg && mem_cgroup_online(reserve->memcg))
-		max = min(READ_ONCE(reserve->memcg->memory.max),
-			  READ_ONCE(reserve->memcg->memory.high));
+	if (mem_cgroup_online(memcg))
+		max = min(READ_ONCE(memcg->memory.max), READ_ONCE(memcg->memory.high));
 	return max == PAGE_COUNTER_MAX ? U64_MAX : (u64)max << PAGE_SHIFT;
+}
+
+static u64 cgroup_max(const struct umad_reserve *reserve)
+{
+	return reserve->memcg ? memcg_max(reserve->memcg) : U64_MAX;
+}
+
+static u64 memcg_usage(struct mem_cgroup *memcg)
+{
+	return (u64)page_counter_read(&memcg->memory) << PAGE_SHIFT;
 }
 
 static u64 cgroup_usage(const struct umad_reserve *reserve)
 {
-	return (u64)page_counter_read(&reserve->memcg->memory) << PAGE_SHIFT;
+	return memcg_usage(reserve->memcg);
 }
 
 #ifdef CONFIG_LRU_GEN
@@ -109,9 +118,19 @@ static u64 cgroup_cache_unprotected(const struct umad_reserve *reserve)
 	return min(cgroup_cache(reserve), usage - min(usage, kept));
 }
 #else
+static u64 memcg_max(struct mem_cgroup *memcg)
+{
+	return U64_MAX;
+}
+
 static u64 cgroup_max(const struct umad_reserve *reserve)
 {
 	return U64_MAX;
+}
+
+static u64 memcg_usage(struct mem_cgroup *memcg)
+{
+	return 0;
 }
 
 static u64 cgroup_usage(const struct umad_reserve *reserve)
@@ -320,16 +339,18 @@ u64 umad_reserve_kept(const struct umad_reserve *reserve)
  * umad_reserve_is_full() - has a cgroup, or one above it, nearly all that it may have?
  * @reserve: the cgroup's
  *
+ * Of those above it all count, however many there are.
  * Context: any.
  * Return: true if so.
  */
 bool umad_reserve_is_full(const struct umad_reserve *reserve)
 {
+	struct mem_cgroup *memcg;
 	u64 max;
 
-	for (; reserve; reserve = reserve->parent) {
-		max = cgroup_max(reserve);
-		if (max != U64_MAX && is_nearly_full(reserve, max))
+	for (memcg = reserve->memcg; memcg; memcg = parent_mem_cgroup(memcg)) {
+		max = memcg_max(memcg);
+		if (max != U64_MAX && memcg_usage(memcg) > max - max / 8)
 			return true;
 	}
 	return false;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "rxq.h"
 
+#include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include "umad_export.h"
-
-/* Entries that umad_rxq_shed() looks at. */
-#define SHED_LOOK	4096
 
 /**
  * umad_rxq_init() - make an empty queue
@@ -18,7 +17,9 @@
 void umad_rxq_init(struct umad_rxq *q, size_t budget)
 {
 	spin_lock_init(&q->lock);
-	INIT_LIST_HEAD(&q->list);
+	INIT_LIST_HEAD(&q->list[false]);
+	INIT_LIST_HEAD(&q->list[true]);
+	q->seq = 0;
 	init_waitqueue_head(&q->wait);
 	init_waitqueue_head(&q->readers);
 	q->budget = budget;
@@ -31,11 +32,31 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
 
+/* Bytes of an entry that is not worth it. */
+#define SHED_SMALL	1024
+
+static struct list_head *list_of(struct umad_rxq *q, const struct umad_rx_entry *entry)
+{
+	return &q->list[entry->ops->unasked];
+}
+
+/* The oldest, or NULL. */
+static struct umad_rx_entry *first_entry(struct umad_rxq *q)
+{
+	struct umad_rx_entry *asked, *unasked;
+
+	asked = list_first_entry_or_null(&q->list[false], struct umad_rx_entry, node);
+	unasked = list_first_entry_or_null(&q->list[true], struct umad_rx_entry, node);
+	if (asked && unasked)
+		return (s32)(asked->seq - unasked->seq) < 0 ? asked : unasked;
+	return asked ?: unasked;
+}
+
 /**
  * umad_rxq_charge() - take an entry's bytes from the budget
  * @q: the queue it will go to
  * @entry: not charged yet; umad_rxq_free() gives the bytes back
- * @bytes: of memory it holds
+ * @bytes: of memory it holds; of more than U32_MAX there is none
  *
  * Entries that must never be dropped, the caller's own timeouts, are simply
  * not charged: their number is bounded by what the caller has outstanding.
@@ -47,7 +68,7 @@ bool umad_rxq_charge(struct umad_rxq *q, struct umad_rx_entry *entry, size_t byt
 	bool fits;
 
 	spin_lock(&q->lock);
-	fits = bytes <= q->budget && q->charged <= q->budget - bytes;
+	fits = bytes <= min_t(size_t, q->budget, U32_MAX) && q->charged <= q->budget - bytes;
 	if (fits) {
 		WRITE_ONCE(q->charged, q->charged + bytes);
 		entry->charge = bytes;
@@ -111,7 +132,8 @@ bool umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry)
 	spin_lock(&q->lock);
 	alive = !q->shutdown;
 	if (alive) {
-		list_add_tail(&entry->node, &q->list);
+		entry->seq = q->seq++;
+		list_add_tail(&entry->node, list_of(q, entry));
 		q->queued++;
 		/* They will be woken. */
 		q->seen_empty = false;
@@ -156,7 +178,7 @@ struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q)
 
 	spin_lock(&q->lock);
 	if (!q->shutdown)
-		entry = list_first_entry_or_null(&q->list, struct umad_rx_entry, node);
+		entry = first_entry(q);
 	if (entry) {
 		list_del(&entry->node);
 		q->queued--;
@@ -189,7 +211,7 @@ bool umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
 	alive = !q->shutdown;
 	wake = alive && q->seen_empty && !q->wake_owed;
 	if (alive) {
-		list_add(&entry->node, &q->list);
+		list_add(&entry->node, list_of(q, entry));
 		q->queued++;
 		q->seen_empty = false;
 		q->wake_owed |= wake;
@@ -236,13 +258,14 @@ void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_free);
 
 /**
- * umad_rxq_shed() - drop what may go, the newest first
+ * umad_rxq_shed() - drop what nobody has asked for, the newest first
  * @q: the queue
  * @bytes: so much, if there is
  * @gone: where the entries go, not charged any more, for &umad_rx_ops.release without a queue
  * @n: set to how many these are
  *
- * It might as well not have been received. The oldest entry stays: whoever polls may know of it.
+ * They might as well not have been received. The oldest of them stays if it is small: whoever
+ * polls may know of it.
  * Context: process; does not sleep.
  * Return: bytes.
  */
@@ -250,17 +273,15 @@ size_t umad_rxq_shed(struct umad_rxq *q, size_t bytes, struct list_head *gone,
 		     unsigned int *n)
 {
 	struct umad_rx_entry *entry, *next;
-	unsigned int looked_at = 0;
+	struct list_head *unasked = &q->list[true];
 	size_t freed = 0;
 
 	*n = 0;
 	spin_lock(&q->lock);
-	list_for_each_entry_safe_reverse(entry, next, &q->list, node) {
-		if (freed >= bytes || looked_at++ == SHED_LOOK ||
-		    list_is_first(&entry->node, &q->list))
+	list_for_each_entry_safe_reverse(entry, next, unasked, node) {
+		if (freed >= bytes ||
+		    (list_is_first(&entry->node, unasked) && entry->charge <= SHED_SMALL))
 			break;
-		if (!entry->ops->may_go || !entry->ops->may_go(entry))
-			continue;
 		freed += entry->charge;
 		list_move(&entry->node, gone);
 		q->queued--;
@@ -286,7 +307,8 @@ void umad_rxq_shutdown(struct umad_rxq *q)
 	spin_lock(&q->lock);
 	WRITE_ONCE(q->shutdown, true);
 	q->queued = 0;
-	list_splice_init(&q->list, &dropped);
+	list_splice_init(&q->list[false], &dropped);
+	list_splice_init(&q->list[true], &dropped);
 	spin_unlock(&q->lock);
 	wake_up_all(&q->wait);
 	wake_up_all(&q->readers);
@@ -310,10 +332,30 @@ bool umad_rxq_is_ready(struct umad_rxq *q)
 	bool ready;
 
 	spin_lock(&q->lock);
-	ready = q->shutdown || !list_empty(&q->list);
+	ready = q->shutdown || first_entry(q);
 	if (!ready)
 		q->seen_empty = true;
 	spin_unlock(&q->lock);
 	return ready;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_is_ready);
+
+/**
+ * umad_rxq_first_len() - how long is what the next reader gets?
+ * @q: the queue
+ *
+ * Context: process; does not sleep.
+ * Return: bytes of a message's data behind its headers; 0 of any other entry, or without one.
+ */
+size_t umad_rxq_first_len(struct umad_rxq *q)
+{
+	struct umad_rx_view view = {};
+	struct umad_rx_entry *entry;
+
+	spin_lock(&q->lock);
+	entry = first_entry(q);
+	if (entry)
+		entry->ops->view(entry, &view);
+	spin_unlock(&q->lock);
+	return view.body_len;
+}

@@ -39,21 +39,22 @@ struct umad_rx_view {
  * @view: fill in a view, which is zero; good as long as the entry
  * @release: give the entry back, which is not charged any more to the queue; may sleep; @q
  *	NULL: of umad_rxq_shed(), all memory, here
- * @may_go: may umad_rxq_shed() have it? NULL: it may not
+ * @unasked: nobody has asked for it: umad_rxq_shed() may have it
  */
 struct umad_rx_ops {
 	void (*view)(const struct umad_rx_entry *entry, struct umad_rx_view *view);
 	void (*release)(struct umad_rxq *q, struct umad_rx_entry *entry);
-	bool (*may_go)(const struct umad_rx_entry *entry);
+	bool unasked;
 };
 
 /**
  * struct umad_rx_entry - one entry for read()
- * @node: in &umad_rxq.list
+ * @node: in &umad_rxq.list, by &umad_rx_ops.unasked
  * @hdr: as read() copies it out; but its length, without a status, is its owner's, as it
  *	depends on the layout
- * @ops: what it is, constant
+ * @ops: what it is, constant once it is queued
  * @charge: bytes it is charged to the queue's budget
+ * @seq: of two in the queue the older one has the smaller, modulo 2^32
  *
  * There may be very many, each with a MAD of 256 bytes.
  */
@@ -61,14 +62,16 @@ struct umad_rx_entry {
 	struct list_head node;
 	struct ib_user_mad_hdr hdr;
 	const struct umad_rx_ops *ops;
-	size_t charge;
+	u32 charge;
+	u32 seq;
 };
 
 /**
  * struct umad_rxq - a queue of entries
  * @lock: protects all members; taken in process context only, inside the
  *	file's lock or alone, and nothing is taken inside it
- * @list: entries, the oldest first
+ * @list: entries, the oldest first: those that were asked for, and the others
+ * @seq: of the next entry
  * @wait: pollers
  * @readers: who sleeps in read()
  * @budget: bytes that entries may be charged, constant
@@ -81,7 +84,8 @@ struct umad_rx_entry {
  */
 struct umad_rxq {
 	spinlock_t lock; /* protects all below */
-	struct list_head list;
+	struct list_head list[2];
+	u32 seq;
 	wait_queue_head_t wait;
 	wait_queue_head_t readers;
 	size_t budget;
@@ -122,5 +126,6 @@ size_t umad_rxq_shed(struct umad_rxq *q, size_t bytes, struct list_head *gone,
 		     unsigned int *n);
 void umad_rxq_shutdown(struct umad_rxq *q);
 bool umad_rxq_is_ready(struct umad_rxq *q);
+size_t umad_rxq_first_len(struct umad_rxq *q);
 
 #endif /* UMAD_RXQ_H */

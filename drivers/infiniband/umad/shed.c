@@ -28,7 +28,7 @@ static size_t shed(struct umad_file *file, size_t bytes, enum umad_shed what,
 {
 	if (what == UMAD_SHED_UNREAD)
 		return shed_unread(file, bytes, gone);
-	return umad_rmpp_shed(file, bytes, what == UMAD_SHED_ANSWERS, gone);
+	return umad_rmpp_shed(file, bytes, what, gone);
 }
 
 /* With what is unread and may not go. */
@@ -36,7 +36,7 @@ static size_t size(const struct umad_file *file, enum umad_shed what)
 {
 	if (what == UMAD_SHED_UNREAD)
 		return umad_rxq_charged(&file->rxq);
-	return umad_rmpp_size(file, what == UMAD_SHED_ANSWERS);
+	return umad_rmpp_size(file, what);
 }
 
 static void free_gone(struct list_head *gone)

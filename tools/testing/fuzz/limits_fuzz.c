@@ -11,7 +11,6 @@
 #include "shim/module.h"
 
 #include <linux/module.h>
-#include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/time64.h>
@@ -552,6 +551,7 @@ static void set_up(struct world *w, struct input *in)
 		w->files[i].rmpp = &w->rmpp[i];
 		INIT_LIST_HEAD(&w->rmpp[i].lone);
 		INIT_LIST_HEAD(&w->rmpp[i].begun);
+		INIT_LIST_HEAD(&w->rmpp[i].answers_begun);
 		timerqueue_init_head(&w->rmpp[i].slow);
 		w->rmpp[i].file = &w->files[i];
 		umad_share_init(&w->files[i].rmpp->share, &w->files[i].user->share);
@@ -591,9 +591,9 @@ void fuzz_one(const u8 *data, size_t size)
 		}
 		check(w);
 	}
-	for (u32 i = 0; i < MESSAGES; i++)
-		if (w->messages[i].peer)
-			leaves(&w->messages[i]);
+	for (struct umad_xfer_rx *rx = w->messages; rx < w->messages + MESSAGES; rx++)
+		if (rx->peer)
+			leaves(rx);
 	check(w);
 	MUST(!w->port.rmpp_window.all.granted && !w->port.rmpp_window.all.active &&
 	     !atomic64_read(&w->reserve.answers));

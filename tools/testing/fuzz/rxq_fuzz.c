@@ -75,7 +75,7 @@ static void given_back(struct model *m, struct record *record)
 static void make(struct model *m, struct record *record, struct input *in)
 {
 	size_t bytes = take(in) % 4 ? take16(in) : take64(in);
-	bool fits = bytes <= m->q.budget &&
+	bool fits = bytes <= m->q.budget && bytes <= U32_MAX &&
 		    m->charged <= m->q.budget - bytes;
 
 	memset(record, 0, sizeof(*record));

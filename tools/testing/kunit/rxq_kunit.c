@@ -113,8 +113,9 @@ static const struct charge_case charge_cases[] = {
 	{ "no budget", 0, 0, 1, true, false },
 	{ "a sum that wraps", 1000, 1000, SIZE_MAX, true, false },
 	{ "a sum that wraps to zero", 1000, 1, SIZE_MAX, true, false },
-	{ "the largest", SIZE_MAX, SIZE_MAX, 1, true, false },
-	{ "the largest in two", SIZE_MAX, 1, SIZE_MAX - 1, true, true },
+	{ "the largest", U32_MAX, U32_MAX, 1, true, false },
+	{ "the largest in two", U32_MAX, 1, U32_MAX - 1, true, true },
+	{ "larger than a message can be", SIZE_MAX, 1ULL << 40, 1, false, true },
 };
 
 static void charge_desc(const struct charge_case *c, char *desc)
@@ -455,12 +456,7 @@ static void rxq_push_after_kill(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, env->q.charged, 0);
 }
 
-static bool may_go(const struct umad_rx_entry *msg)
-{
-	return true;
-}
-
-static const struct umad_rx_ops going_ops = { .release = release_record, .may_go = may_go };
+static const struct umad_rx_ops unasked_ops = { .release = release_record, .unasked = true };
 
 /* Of five, each of so many bytes, the first, second and fourth may go. */
 #define SHED_SIZE	10
@@ -474,7 +470,7 @@ static void push_to_be_shed(struct kunit *test)
 		struct umad_rx_entry *msg = &env->records[i].msg;
 
 		if (i != 2 && i != 4)
-			msg->ops = &going_ops;
+			msg->ops = &unasked_ops;
 		KUNIT_ASSERT_TRUE(test, umad_rxq_charge(&env->q, msg, SHED_SIZE));
 		KUNIT_ASSERT_TRUE(test, umad_rxq_push(&env->q, msg));
 	}
@@ -522,6 +518,27 @@ static void rxq_shed_no_more_than_asked(struct kunit *test)
 	umad_rxq_shutdown(&env->q);
 }
 
+/* Whatever they are, they come out as they went in; and what was put back comes first. */
+static void rxq_order_of_both_kinds(struct kunit *test)
+{
+	struct rxq_env *env = test->priv;
+	struct umad_rx_entry *msg;
+	int i;
+
+	/* Their numbers wrap around. */
+	env->q.seq = U32_MAX - 1;
+	push_to_be_shed(test);
+	for (i = 0; i < 5; i++) {
+		msg = umad_rxq_pop(&env->q);
+		KUNIT_ASSERT_PTR_EQ(test, msg, &env->records[i].msg);
+		KUNIT_EXPECT_FALSE(test, umad_rxq_put_back(&env->q, msg));
+		msg = umad_rxq_pop(&env->q);
+		KUNIT_ASSERT_PTR_EQ(test, msg, &env->records[i].msg);
+		umad_rxq_free(&env->q, msg);
+	}
+	KUNIT_EXPECT_NULL(test, umad_rxq_pop(&env->q));
+}
+
 static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE_PARAM(rxq_charge, charge_gen_params),
 	KUNIT_CASE(rxq_charged_until_free),
@@ -538,6 +555,7 @@ static struct kunit_case rxq_cases[] = {
 	KUNIT_CASE(rxq_no_needless_wake),
 	KUNIT_CASE(rxq_kill),
 	KUNIT_CASE(rxq_push_after_kill),
+	KUNIT_CASE(rxq_order_of_both_kinds),
 	KUNIT_CASE(rxq_shed),
 	KUNIT_CASE(rxq_shed_no_more_than_asked),
 	{}

@@ -68,9 +68,10 @@ void umad_rmpp_count(struct umad_xfer_rx *rx)
 		file_activate(file);
 	atomic_inc(&file->user->reassembling);
 	atomic_inc(&file->port->rmpp_reassembling);
-	if (rx->solicited)
+	if (rx->solicited) {
 		rx->req->answer_comes = true;
-	if (!rx->solicited) {
+		list_add_tail(&rx->file_node, &file->rmpp->answers_begun);
+	} else {
 		umad_rmpp_peer_add(file, rx);
 		umad_reserve_add(file->reserve, UMAD_UNASKED_BEGINS, UMAD_RX_BYTES);
 	}
@@ -123,6 +124,7 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 	atomic64_sub(rx->charged, &file->port->rmpp_reassembly_bytes);
 	if (rx->solicited) {
 		rx->req->answer_comes = false;
+		list_del_init(&rx->file_node);
 		umad_reserve_add(file->reserve, UMAD_ANSWER, -(s64)rx->charged);
 	} else {
 		file->rmpp->unasked_bytes -= rx->charged;

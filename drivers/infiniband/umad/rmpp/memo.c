@@ -34,6 +34,7 @@ MODULE_PARM_DESC(rmpp_file_memos,
 #define MEMO_BYTES	(sizeof(struct umad_rmpp_memo) + sizeof(struct umad_rmpp_memo_peer))
 /* Those forgotten with the lock held. */
 #define BATCH		32
+#define SHED_MAX	1024
 
 /**
  * struct umad_rmpp_memo_peer - who has sent messages that are remembered
@@ -332,6 +333,28 @@ void umad_rmpp_memo_add(struct umad_file *file, const struct umad_xfer_rx *rx, u
 	set_count(memos, memo->peer, memo->peer->count + 1);
 	memos->count++;
 	memos_arm(file);
+}
+
+/**
+ * umad_rmpp_memo_shed() - the oldest memos make room
+ * @file: that has them
+ * @bytes: of memory that is to be given back, if they have so much
+ *
+ * Context: process, reclaiming memory, &umad_file.lock held; does not sleep.
+ * Return: bytes.
+ */
+size_t umad_rmpp_memo_shed(struct umad_file *file, size_t bytes)
+{
+	struct umad_rmpp_memos *memos = &file->rmpp->memos;
+	size_t freed = 0;
+	unsigned int n;
+
+	lockdep_assert_held(&file->lock);
+	for (n = 0; n < SHED_MAX && memos->count && freed < bytes; n++) {
+		umad_rmpp_memo_remove(file, first_of(&memos->oldest));
+		freed += sizeof(struct umad_rmpp_memo);
+	}
+	return freed;
 }
 
 /**

@@ -51,6 +51,7 @@ struct umad_rmpp_memo *umad_rmpp_memo_find(struct umad_file *file,
 void umad_rmpp_memo_ended(struct umad_file *file, const struct umad_rmpp_key *key, u64 now);
 void umad_rmpp_memo_add(struct umad_file *file, const struct umad_xfer_rx *rx, u64 now);
 void umad_rmpp_memo_remove(struct umad_file *file, struct umad_rmpp_memo *memo);
+size_t umad_rmpp_memo_shed(struct umad_file *file, size_t bytes);
 bool umad_rmpp_memo_forget(struct umad_agent *agent);
 
 #endif /* UMAD_RMPP_MEMO_H */

@@ -4,7 +4,6 @@
 #include "rmpp/reassembly.h"
 
 #include <linux/slab.h>
-#include <rdma/ib_mad.h>
 #include "ah.h"
 #include "pagebuf.h"
 #include "request.h"
@@ -39,18 +38,15 @@ static void release_message(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
 	umad_rmpp_rx_entry_free(entry);
 }
 
-/* Nobody has asked for it. */
-static bool may_go(const struct umad_rx_entry *rx_entry)
-{
-	return !ib_response_mad((const struct ib_mad_hdr *)
-				container_of(rx_entry, struct umad_rmpp_rx_entry,
-					     rx_entry)->head);
-}
-
 const struct umad_rx_ops umad_rmpp_rx_ops = {
 	.view = view_message,
 	.release = release_message,
-	.may_go = may_go,
+	.unasked = true,
+};
+
+const struct umad_rx_ops umad_rmpp_answer_ops = {
+	.view = view_message,
+	.release = release_message,
 };
 
 /**
@@ -62,6 +58,18 @@ const struct umad_rx_ops umad_rmpp_rx_ops = {
 void umad_xfer_rx_get(struct umad_xfer_rx *rx)
 {
 	refcount_inc(&rx->refs);
+}
+
+/**
+ * umad_xfer_rx_free() - give a message back without its address handle
+ * @rx: complete, in no list, without other references; consumed
+ *
+ * Context: process; does not sleep.
+ */
+void umad_xfer_rx_free(struct umad_xfer_rx *rx)
+{
+	WARN_ON_ONCE(rx->ah || rx->entry || rx->req);
+	kfree(rx);
 }
 
 /**

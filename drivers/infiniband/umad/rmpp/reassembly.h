@@ -60,13 +60,15 @@ struct umad_rmpp_rx_entry {
  * @to: where our answers go, constant
  * @head: headers of our answers, constant
  * @entry: what read() will return; NULL when it was handed on
+ * @copying: segments that are being copied into it without the lock; protected by
+ *	&umad_file.lock
  * @charged: bytes of it that count as being reassembled; protected by &umad_file.lock
  * @peer: who sends it, while it is in the table and not complete; else NULL;
  *	protected by &umad_file.lock
  * @peer_node: in &umad_rmpp_peer.idle, if unsolicited; protected by
  *	&umad_file.lock
- * @file_node: in &umad_rmpp.lone or &umad_rmpp.begun, if unsolicited; protected by
- *	&umad_file.lock
+ * @file_node: in &umad_rmpp.lone or &umad_rmpp.begun, if unsolicited, else in
+ *	&umad_rmpp.answers_begun; protected by &umad_file.lock
  * @slow_node: in &umad_rmpp.slow, if it is in &umad_rmpp.begun; protected by &umad_file.lock
  * @window_node: in &umad_rmpp_window.active; protected by &umad_rmpp_window.lock,
  *	as those below
@@ -102,6 +104,7 @@ struct umad_xfer_rx {
 	struct umad_addr to;
 	u8 head[UMAD_RMPP_HDR_MAX] __aligned(8);
 	struct umad_rmpp_rx_entry *entry;
+	unsigned int copying;
 	size_t charged;
 	struct umad_rmpp_peer *peer;
 	struct list_head peer_node;
@@ -118,9 +121,11 @@ struct umad_xfer_rx {
 #define UMAD_RX_BYTES	(sizeof(struct umad_xfer_rx) + sizeof(struct umad_rmpp_rx_entry))
 
 extern const struct umad_rx_ops umad_rmpp_rx_ops;
+extern const struct umad_rx_ops umad_rmpp_answer_ops;
 
 void umad_rmpp_rx_entry_free(struct umad_rmpp_rx_entry *entry);
 void umad_xfer_rx_get(struct umad_xfer_rx *rx);
+void umad_xfer_rx_free(struct umad_xfer_rx *rx);
 void umad_xfer_rx_put(struct umad_xfer_rx *rx);
 
 #endif /* UMAD_RMPP_REASSEMBLY_H */

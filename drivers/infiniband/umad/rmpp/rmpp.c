@@ -49,6 +49,7 @@ struct umad_rmpp *umad_rmpp_alloc(struct umad_file *file)
 	INIT_LIST_HEAD(&rmpp->dedups);
 	INIT_LIST_HEAD(&rmpp->lone);
 	INIT_LIST_HEAD(&rmpp->begun);
+	INIT_LIST_HEAD(&rmpp->answers_begun);
 	timerqueue_init_head(&rmpp->slow);
 	INIT_LIST_HEAD(&rmpp->unresolved);
 	INIT_LIST_HEAD(&rmpp->lingering);

@@ -51,7 +51,8 @@ struct umad_rmpp_memos {
  * @lone: unsolicited messages of which nothing but segment 1 has come, the oldest first
  * @lone_count: how many those are
  * @begun: the other unsolicited ones, the one that has stood still for longest first
- * @slow: the same, by when they were slow if no more had come than when that was last looked
+ * @answers_begun: those that answer requests, the oldest first
+ * @slow: those in @begun, by when they were slow if no more had come than when that was last looked
  *	at, in ns
  * @unasked_bytes: of @reassembly_bytes, what unsolicited ones take
  * @unsolicited: how many are in @lone and @begun
@@ -79,6 +80,7 @@ struct umad_rmpp {
 	struct list_head lone;
 	unsigned int lone_count;
 	struct list_head begun;
+	struct list_head answers_begun;
 	struct timerqueue_head slow;
 	u64 unasked_bytes;
 	unsigned int unsolicited;

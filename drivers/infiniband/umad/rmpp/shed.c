@@ -3,24 +3,26 @@
 #include "rmpp/shed.h"
 
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/workqueue.h>
 #include "agent.h"
+#include "ah.h"
 #include "file.h"
 #include "queues.h"
-#include "request.h"
+#include "rmpp/memo.h"
 #include "rmpp/peer.h"
 #include "rmpp/reassembly.h"
 #include "rmpp/xfer_rx.h"
 
 /* Messages that are ended at a time: a port's others wait for the lock. */
 #define SHED_MOST	64
-/* Peers that are looked at, and messages of each. */
+/* Peers that are looked at, and messages of each; answers; and complete ones. */
 #define LOOK_PEERS	8
 #define LOOK_MESSAGES	8
 /* Messages of one segment, as many of them. */
 #define LOOK_LONE	(LOOK_PEERS * LOOK_MESSAGES)
-/* Answers of an agent, with complete messages that linger. */
 #define LOOK_ANSWERS	256
+#define LOOK_LINGERING	512
 
 static LIST_HEAD(evicted); /* &umad_xfer_rx.linger_node: their senders are to hear of it */
 static DEFINE_SPINLOCK(evicted_lock); /* protects @evicted */
@@ -50,10 +52,10 @@ static void stop_work(struct work_struct *work)
 
 static DECLARE_WORK(evicted_work, stop_work);
 
-/* Who has another reference may be writing to its pages. */
+/* Whoever takes its agent away takes it down. */
 static bool may_go(const struct umad_xfer_rx *rx)
 {
-	return refcount_read(&rx->refs) == 1;
+	return !rx->copying && !umad_active_ref_is_dead(&rx->agent->active_ref);
 }
 
 static struct umad_xfer_rx *lone_one(const struct umad_rmpp *rmpp)
@@ -98,38 +100,17 @@ static struct umad_xfer_rx *next_to_go(const struct umad_rmpp *rmpp)
 	return rx;
 }
 
-/* It need not be reported, but times out. */
-static bool may_time_out(const struct umad_xfer_rx *rx)
+/* The largest of some. */
+static struct umad_xfer_rx *next_answer(const struct umad_rmpp *rmpp)
 {
-	return rx->solicited && rx->engine.state == RMPP_RX_REASSEMBLING &&
-	       rx->req->txn.timeout != UMAD_TIMEOUT_INFINITE && may_go(rx);
-}
-
-/* Of some of an agent's the largest, if it is larger. */
-static struct umad_xfer_rx *larger_of(const struct umad_agent *agent, struct umad_xfer_rx *largest)
-{
+	struct umad_xfer_rx *rx, *largest = NULL;
 	unsigned int looked_at = 0;
-	struct umad_xfer_rx *rx;
 
-	list_for_each_entry(rx, &agent->receivers, agent_node) {
-		if (may_time_out(rx) && (!largest || rx->charged > largest->charged))
+	list_for_each_entry(rx, &rmpp->answers_begun, file_node) {
+		if (may_go(rx) && (!largest || rx->charged > largest->charged))
 			largest = rx;
 		if (++looked_at == LOOK_ANSWERS)
 			break;
-	}
-	return largest;
-}
-
-static struct umad_xfer_rx *next_answer(const struct umad_file *file)
-{
-	struct umad_xfer_rx *largest = NULL;
-	struct umad_agent *agent;
-	unsigned int id;
-
-	for (id = 0; id < file->slots; id++) {
-		agent = umad_file_agent(file, id);
-		if (agent)
-			largest = larger_of(agent, largest);
 	}
 	return largest;
 }
@@ -147,58 +128,108 @@ static bool evict(struct umad_xfer_rx *rx, struct list_head *gone)
 	return true;
 }
 
-static struct umad_xfer_rx *next_of(const struct umad_file *file, bool answers)
+/* The table has the only reference. Its address handle may take longer to go. */
+static bool linger_no_more(struct umad_xfer_rx *rx)
 {
-	if (!file->rmpp)
-		return NULL;
-	return answers ? next_answer(file) : next_to_go(file->rmpp);
+	struct umad_agent *agent = rx->agent;
+	struct umad_ah *ah = NULL;
+
+	if (refcount_read(&rx->refs) != 1 || !umad_active_ref_tryget(&agent->active_ref))
+		return false;
+	umad_xfer_rx_remove(rx);
+	swap(rx->ah, ah);
+	umad_xfer_rx_free(rx);
+	if (ah)
+		umad_ah_put_later(ah, agent);
+	else
+		umad_agent_leave(agent);
+	return true;
+}
+
+/* The oldest messages that linger, and memos. */
+static size_t shed_ended(struct umad_file *file, size_t bytes)
+{
+	struct umad_xfer_rx *rx, *next;
+	unsigned int looked_at = 0;
+	size_t freed = 0;
+
+	lockdep_assert_held(&file->lock);
+	list_for_each_entry_safe(rx, next, &file->rmpp->lingering, linger_node) {
+		if (freed >= bytes || looked_at++ == LOOK_LINGERING)
+			break;
+		if (linger_no_more(rx))
+			freed += sizeof(*rx);
+	}
+	if (freed < bytes)
+		freed += umad_rmpp_memo_shed(file, bytes - freed);
+	return freed;
+}
+
+static size_t shed_messages(struct umad_file *file, size_t bytes, bool answers,
+			    struct list_head *gone)
+{
+	unsigned int ended = 0;
+	struct umad_xfer_rx *rx;
+	size_t freed = 0, size;
+
+	lockdep_assert_held(&file->lock);
+	while (freed < bytes && ended++ < SHED_MOST) {
+		rx = answers ? next_answer(file->rmpp) : next_to_go(file->rmpp);
+		if (!rx)
+			break;
+		size = rx->charged + UMAD_RX_BYTES;
+		if (!evict(rx, gone))
+			break;
+		freed += size;
+	}
+	return freed;
 }
 
 /**
- * umad_rmpp_size() - what a file has of messages that are being received
- * @file: that receives them
- * @answers: those that answer requests; false: those that nobody has asked for
+ * umad_rmpp_size() - what a file has of messages that it receives, or has received
+ * @file: the file
+ * @what: of this kind, but for UMAD_SHED_UNREAD
  *
  * Context: any; without the lock, so it may be another number by then.
  * Return: bytes.
  */
-size_t umad_rmpp_size(const struct umad_file *file, bool answers)
+size_t umad_rmpp_size(const struct umad_file *file, enum umad_shed what)
 {
 	const struct umad_rmpp *rmpp = READ_ONCE(file->rmpp);
 	u64 unasked;
 
 	if (!rmpp)
 		return 0;
+	if (what == UMAD_SHED_ENDED)
+		return READ_ONCE(rmpp->lingering_count) * sizeof(struct umad_xfer_rx) +
+		       READ_ONCE(rmpp->memos.count) * sizeof(struct umad_rmpp_memo);
 	unasked = READ_ONCE(rmpp->unasked_bytes);
-	if (answers)
+	if (what == UMAD_SHED_ANSWERS)
 		return READ_ONCE(rmpp->reassembly_bytes) - unasked;
 	return unasked + READ_ONCE(rmpp->unsolicited) * UMAD_RX_BYTES;
 }
 
 /**
- * umad_rmpp_shed() - end messages that are being received
- * @file: that receives them
+ * umad_rmpp_shed() - end messages that are being received, or forget those that were
+ * @file: the file
  * @bytes: of memory that is to be given back, if they have so much; of many messages less
- * @answers: those that answer requests; false: those that nobody has asked for
- * @gone: where that goes, &umad_rx_entry.node, for &umad_rx_ops.release without a queue
+ * @what: of this kind, but for UMAD_SHED_UNREAD
+ * @gone: where that goes, &umad_rx_entry.node, for &umad_rx_ops.release without a queue; or
+ *	it is given back here
  *
  * Context: process, reclaiming memory; does not sleep.
  * Return: bytes.
  */
-size_t umad_rmpp_shed(struct umad_file *file, size_t bytes, bool answers,
+size_t umad_rmpp_shed(struct umad_file *file, size_t bytes, enum umad_shed what,
 		      struct list_head *gone)
 {
-	unsigned int ended = 0;
-	struct umad_xfer_rx *rx;
-	size_t freed = 0, size;
+	size_t freed = 0;
 
 	spin_lock(&file->lock);
-	while (freed < bytes && ended++ < SHED_MOST && (rx = next_of(file, answers))) {
-		size = rx->charged + UMAD_RX_BYTES;
-		if (!evict(rx, gone))
-			break;
-		freed += size;
-	}
+	if (file->rmpp && what == UMAD_SHED_ENDED)
+		freed = shed_ended(file, bytes);
+	else if (file->rmpp)
+		freed = shed_messages(file, bytes, what == UMAD_SHED_ANSWERS, gone);
 	spin_unlock(&file->lock);
 	return freed;
 }

@@ -116,6 +116,8 @@ static struct umad_xfer_rx *complete_rx(struct umad_xfer_rx *rx)
 	}
 	rx->entry = NULL;
 	entry->rx_entry.hdr = rx->from;
+	if (rx->req)
+		entry->rx_entry.ops = &umad_rmpp_answer_ops;
 	entry->view.data = entry->head;
 	entry->view.len = rx->engine.layout.hdr;
 	entry->view.body_len = rmpp_rx_data_len(&rx->engine);
@@ -280,9 +282,11 @@ void umad_xfer_rx_receive(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *
 	umad_xfer_rx_get(rx);
 	verdict = rmpp_rx_receive(&rx->engine, packet, seg.now);
 	if (verdict == RMPP_RX_STORE) {
+		rx->copying++;
 		spin_unlock(&file->lock);
 		segment_copy(rx, &seg);
 		spin_lock(&file->lock);
+		rx->copying--;
 		verdict = segment_accept(rx, &seg);
 	}
 	verdict_apply(rx, verdict, seg.now);

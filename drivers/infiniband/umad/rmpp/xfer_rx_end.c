@@ -344,7 +344,7 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 
 /**
  * umad_xfer_rx_evict() - end a message to make room for another
- * @rx: being reassembled, in the table; unsolicited, or its request times out
+ * @rx: being reassembled, in the table
  *
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: true, and umad_xfer_rx_stop_evicted() has to follow, without the lock; false
@@ -356,13 +356,25 @@ bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 	if (!umad_active_ref_tryget(&rx->agent->active_ref))
 		return false;
 	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_EVICTED);
+	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_REFUSED);
 	rmpp_rx_no_room(&rx->engine);
-	umad_xfer_rx_failed(rx, true);
+	if (rx->solicited)
+		umad_answer_failed(rx->req);
 	umad_xfer_rx_remove(rx);
 	/* No time for the address of one that takes most, and does nothing. */
 	if (!rx->ah)
 		WRITE_ONCE(rx->silent, true);
 	return true;
+}
+
+/* Without a deadline it has to hear that. */
+static void end_infinite(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	spin_lock(&file->lock);
+	umad_rmpp_fail_infinite(rx->req, rx->engine.status);
+	umad_request_unlock(file);
 }
 
 /**
@@ -376,6 +388,8 @@ void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx)
 	struct umad_agent *agent = rx->agent;
 
 	answer_send(rx);
+	if (rx->req)
+		end_infinite(rx);
 	/* The table's. */
 	umad_xfer_rx_put(rx);
 	umad_agent_leave(agent);

@@ -5,16 +5,23 @@
 
 #include "hwsim_victim.h"
 
+#include <sys/resource.h>
+
 #define ONE	CGROUP "/one"
 #define OTHER	CGROUP "/other"
 #define KB	1024
+#define OF_CLASS	64	/* files */
+#define FOREVER	0xfffffff0	/* for timeout_ms */
 #define SILENT	300	/* requests at a time that are not answered */
 #define WAITS	3000	/* ms that one waits that is */
 
 /* A process that serves @method in a cgroup, and does what it is told by a character. */
 struct server {
 	const char *cgroup;
-	uint8_t method;
+	const char *then;	/* that it moves to when it has opened its files; or NULL */
+	uint8_t method;		/* of its first file; of more those behind it */
+	unsigned int files;	/* 0: one */
+	bool own_rmpp;		/* that it does itself */
 	size_t cache;
 	size_t moment;
 	int orders[2], done[2];
@@ -58,14 +65,41 @@ static inline int ask(int fd, unsigned int n, uint32_t timeout_ms)
 	return ret == MSG_LEN ? 0 : -EIO;
 }
 
+/* The first of its files. */
+static inline int open_files(const struct server *server)
+{
+	const struct rlimit limit = { server->files + 64, server->files + 64 };
+	unsigned int i;
+	int fd, first = -1;
+
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		return -errno;
+	for (i = 0; i < server->files || !i; i++) {
+		const struct rmpp_agent agent = {
+			.mgmt_class = CLASS_RMPP + i / OF_CLASS,
+			.rmpp_version = !server->own_rmpp,
+			.method = server->method + i % OF_CLASS,
+		};
+
+		fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+		if (fd < 0 || rmpp_register(fd, &agent))
+			return -EIO;
+		if (!i)
+			first = fd;
+	}
+	return first;
+}
+
 static inline void serve(const struct server *server)
 {
-	int ret = cgroup_enter(server->cgroup), fd = open_server(server->method);
+	int ret = cgroup_enter(server->cgroup), fd = open_files(server);
 	char *cache = map_private(server->cache), *moment = NULL, order;
 	struct was_read was = {};
 
 	fill_lazy(cache, server->cache);
 	ret = ret < 0 ? ret : fd;
+	if (ret >= 0 && server->then)
+		ret = cgroup_enter(server->then);
 	while (write(server->done[1], &ret, sizeof(ret)) > 0 &&
 	       read(server->orders[0], &order, 1) == 1) {
 		switch (order) {
@@ -89,6 +123,12 @@ static inline void serve(const struct server *server)
 			break;
 		case 'A':
 			ret = ask(fd, 1, WAITS);
+			break;
+		case 'L':
+			ret = ask(fd, 1, 60000);
+			break;
+		case 'F':
+			ret = ask(fd, 1, FOREVER);
 			break;
 		case 'T':
 			ret = ask(fd, SILENT, 1);
