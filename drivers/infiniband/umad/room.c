@@ -8,8 +8,12 @@
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/nodemask.h>
+#include <linux/sizes.h>
 #include "charge.h"
 #include "umad_memcg.h"
+
+/* Bytes that a cgroup lacks no more than when it reclaims for its limit: two huge pages. */
+#define FULL_MARGIN	((u64)SZ_4M)
 
 /* What a cgroup has of a kind. */
 static atomic64_t *bytes_of(struct umad_reserve *reserve, enum umad_kept what)
@@ -336,7 +340,7 @@ u64 umad_reserve_kept(const struct umad_reserve *reserve)
 }
 
 /**
- * umad_reserve_is_full() - has a cgroup, or one above it, nearly all that it may have?
+ * umad_reserve_is_full() - has a cgroup, or one above it, all that it may have, or nearly so?
  * @reserve: the cgroup's
  *
  * Of those above it all count, however many there are.
@@ -350,7 +354,7 @@ bool umad_reserve_is_full(const struct umad_reserve *reserve)
 
 	for (memcg = reserve->memcg; memcg; memcg = parent_mem_cgroup(memcg)) {
 		max = memcg_max(memcg);
-		if (max != U64_MAX && memcg_usage(memcg) > max - max / 8)
+		if (max != U64_MAX && memcg_usage(memcg) > max - min(max / 8, FULL_MARGIN))
 			return true;
 	}
 	return false;

@@ -7,18 +7,24 @@
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 
-/*
- * Before 5.18 a cgroup's lists are not made as an object is allocated for them, and before
- * 6.0 a shrinker has no name: there, what is received is not given back. Remove when these
- * are dropped, as what follows with those before 6.7, 6.8 and 6.13.
- */
-#if defined(CONFIG_MEMCG) && !defined(UMAD_LACKS_NAMED_SHRINKERS)
+/* What is charged to nobody need not be given back: see umad_memcg.h. */
+#if defined(CONFIG_MEMCG) && !defined(UMAD_LACKS_ACTIVE_MEMCG)
 #define UMAD_HAVE_RECLAIM
 #endif
 
 #ifdef UMAD_HAVE_RECLAIM
+/*
+ * Before 5.18 each list has its parts for all cgroups, before 6.7 a module has its only shrinker
+ * in a variable of its own, which before 6.0 has no name. Remove when these are dropped.
+ */
+#ifdef UMAD_LACKS_ALLOC_LRU
+static inline void *kmem_cache_alloc_lru(struct kmem_cache *cache, struct list_lru *lru, gfp_t gfp)
+{
+	return kmem_cache_alloc(cache, gfp);
+}
+#endif
+
 #ifdef UMAD_LACKS_SHRINKER_ALLOC
-/* A module has its only one in a variable of its own. */
 static inline struct shrinker *shrinker_alloc(unsigned int flags, const char *name)
 {
 	static struct shrinker shrinker;
@@ -29,7 +35,11 @@ static inline struct shrinker *shrinker_alloc(unsigned int flags, const char *na
 
 static inline int umad_shrinker_register(struct shrinker *shrinker, const char *name)
 {
+#ifdef UMAD_HAVE_NAMED_SHRINKERS
 	return register_shrinker(shrinker, "%s", name);
+#else
+	return register_shrinker(shrinker);
+#endif
 }
 
 static inline void shrinker_free(struct shrinker *shrinker)
@@ -44,6 +54,7 @@ static inline int umad_shrinker_register(struct shrinker *shrinker, const char *
 }
 #endif
 
+/* Before 6.8. */
 #ifdef UMAD_LACKS_LRU_ADD_OBJ
 static inline bool list_lru_add_obj(struct list_lru *lru, struct list_head *item)
 {
@@ -56,7 +67,7 @@ static inline bool list_lru_del_obj(struct list_lru *lru, struct list_head *item
 }
 #endif
 
-/* Arguments of a &list_lru_walk_cb that has no use for the lock. */
+/* Arguments of a &list_lru_walk_cb that has no use for the lock, which it has before 6.13. */
 #ifdef UMAD_LRU_WALK_HAS_LOCK
 #define UMAD_LRU_WALK_ARGS	\
 	struct list_head *item, struct list_lru_one *list, spinlock_t *lock, void *arg
