@@ -259,7 +259,7 @@ static __poll_t umad_poll(struct file *filp, struct poll_table_struct *wait)
 	__poll_t mask = EPOLLOUT | EPOLLWRNORM;
 
 	poll_wait(filp, &file->rxq.wait, wait);
-	if (!umad_rxq_is_ready(&file->rxq))
+	if (!umad_rxq_poll(&file->rxq))
 		return mask;
 	return READ_ONCE(file->rxq.shutdown) ? EPOLLERR : mask | EPOLLIN | EPOLLRDNORM;
 }

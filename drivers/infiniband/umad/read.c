@@ -81,7 +81,8 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 		entry = umad_rxq_pop(&file->rxq);
 		if (entry)
 			return entry;
-		if (nonblock)
+		/* Or poll() has said that there was something, which had to give way. */
+		if (nonblock || umad_rxq_take_owed(&file->rxq))
 			return ERR_PTR(-EAGAIN);
 		/*
 		 * All are woken: the one that were first may be kept from the processor for
@@ -95,13 +96,13 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 
 /*
  * In a cgroup that is nearly full the buffer may need the memory that the message has. As long
- * as that is in the queue it can give way; the reader would be killed for what it holds itself.
+ * as it is in the queue it can give way; the reader would be killed for what it holds itself.
  */
 static void make_room(struct umad_file *file, struct iov_iter *to, size_t count)
 {
 	size_t len = umad_rxq_first_len(&file->rxq);
 
-	if (len >= LONG && len <= count && umad_reserve_is_full(file->reserve))
+	if (len >= LONG && len <= count && umad_reserve_is_full(file->reserve, len))
 		umad_fault_in_writeable(to, len);
 }
 
@@ -125,7 +126,7 @@ static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count
 	/* The file may have asked for the P_Key index while we slept. */
 	ret = copy_out(file, entry, to, count, umad_file_hdr_size(file));
 	if (ret >= 0)
-		umad_rxq_free(&file->rxq, entry);
+		umad_rxq_free_here(&file->rxq, entry);
 	else if (umad_rxq_put_back(&file->rxq, entry))
 		umad_poll_wake_soon(&file->poll_wake, &file->rxq, &file->user->poll_paid_at);
 	umad_unread_settle(file);
@@ -141,7 +142,8 @@ static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count
  * likes: no lock is held then.
  * Return: bytes of headers and MADs; or what is wrong with the first buffer: -EINVAL when it
  * is too short for the first segment and -ENOSPC when it is for the whole message, the
- * entry stays; -EAGAIN, -ERESTARTSYS; -EFAULT, the entry stays; -EIO when the device is gone.
+ * entry stays; -EAGAIN, also of a file without O_NONBLOCK, for what poll() has seen and was shed;
+ * -ERESTARTSYS; -EFAULT, the entry stays; -EIO when the device is gone.
  */
 ssize_t umad_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {

@@ -34,7 +34,7 @@ static enum lru_status is_one_full(UMAD_LRU_WALK_ARGS)
 {
 	bool *full = arg;
 
-	*full |= umad_reserve_is_full(container_of(item, struct umad_reserve, lru_node));
+	*full |= umad_reserve_is_full(container_of(item, struct umad_reserve, lru_node), 0);
 	return LRU_SKIP;
 }
 
@@ -141,7 +141,7 @@ static size_t shed_of(struct umad_reserve *reserve)
 {
 	u64 part = umad_reserve_kept(reserve) / SHED_PART;
 
-	if (!umad_reserve_is_full(reserve))
+	if (!umad_reserve_is_full(reserve, 0))
 		return 0;
 	return shed(reserve, clamp_t(u64, part, SHED_LEAST, SHED_MOST));
 }

@@ -80,18 +80,18 @@ static void view_recv(const struct umad_rx_entry *rx_entry, struct umad_rx_view 
 	view->len = rx_entry->hdr.length;
 }
 
-static void release_recv(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
+static void release_recv(struct umad_rxq *q, struct umad_rx_entry *rx_entry, bool here)
 {
 	kmem_cache_free(cache_of(rx_entry->hdr.length),
 			container_of(rx_entry, struct recv_entry, rx_entry));
 }
 
 /* Of memory that is charged to nobody. */
-static void release_reserve(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
+static void release_reserve(struct umad_rxq *q, struct umad_rx_entry *rx_entry, bool here)
 {
 	umad_reserve_free(container_of(q, struct umad_file, rxq),
 			  kmem_cache_size(cache_of(rx_entry->hdr.length)));
-	release_recv(q, rx_entry);
+	release_recv(q, rx_entry, here);
 }
 
 static const struct umad_rx_ops recv_ops = {
@@ -156,7 +156,7 @@ static struct recv_entry *make_entry(struct umad_agent *agent,
 	    umad_rxq_charge(&file->rxq, &recv->rx_entry, size))
 		return recv;
 
-	recv->rx_entry.ops->release(&file->rxq, &recv->rx_entry);
+	recv->rx_entry.ops->release(&file->rxq, &recv->rx_entry, false);
 drop:
 	umad_stat_inc(&file->port->stats, why);
 	return NULL;

@@ -62,7 +62,7 @@ static void view_entry(const struct umad_rx_entry *rx_entry, struct umad_rx_view
 	view->len = sizeof(entry->mad);
 }
 
-static void release_entry(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
+static void release_entry(struct umad_rxq *q, struct umad_rx_entry *rx_entry, bool here)
 {
 	atomic_dec(&container_of(q, struct umad_file, rxq)->user->held_requests);
 	kfree(container_of(rx_entry, struct umad_timeout_entry, rx_entry));
@@ -117,7 +117,7 @@ static void queue_timeout_entry(struct umad_request *req)
 	/* It counts by itself: it may be read before the request has left, or long after. */
 	atomic_inc(&file->user->held_requests);
 	if (!umad_file_queue(file, &entry->rx_entry, UMAD_STAT_SEND_TIMED_OUT))
-		release_entry(&file->rxq, &entry->rx_entry);
+		release_entry(&file->rxq, &entry->rx_entry, true);
 }
 
 /**

@@ -204,12 +204,6 @@ static u64 room_beside(u64 stays, u64 kept, u64 max)
 	return max(max - min(max, stays), max / 16);
 }
 
-/* Then what is left counts. */
-static bool is_nearly_full(const struct umad_reserve *reserve, u64 max)
-{
-	return cgroup_usage(reserve) > max - max / 8;
-}
-
 static u64 kept_of(const struct umad_reserve *reserve)
 {
 	return atomic64_read(&reserve->answers) + unread_of(reserve) +
@@ -219,22 +213,18 @@ static u64 kept_of(const struct umad_reserve *reserve)
 /**
  * umad_reserve_share() - what each file of a cgroup may have for what is whole and was read
  * @reserve: of the file, or NULL
- * @parts: of all that the cgroup may have, the files have one in so many together; if it is
- *	nearly full, two in so many of what is left, which is less by what they have already
+ * @parts: of all that the cgroup may have, the files have one in so many together
  *
  * Context: any.
  * Return: bytes, the least by its limit and those above it.
  */
 u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
 {
-	const struct umad_reserve *of_file = reserve;
 	u64 share = U64_MAX, of_all = parts, max;
 
 	for (; reserve; reserve = reserve->parent) {
 		of_all = more_parts(of_all, reserve);
 		max = cgroup_max(reserve);
-		if (max != U64_MAX && is_nearly_full(reserve, max))
-			max = min(max, 2 * room_beside(what_stays(of_file, reserve), 0, max));
 		share = min(share, div_u64(max, of_all));
 	}
 	return share;
@@ -244,17 +234,12 @@ u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
  * Somewhat less than half of that: who reads an answer needs as much again, and who is asked
  * decides how long it is.
  */
-static u64 room_for_answers(const struct umad_reserve *reserve, u64 stays, u64 max)
+static u64 room_for_answers(const struct umad_reserve *of_file,
+			    const struct umad_reserve *reserve, u64 max)
 {
 	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve);
 
-	return room_beside(stays, kept, max) / 16 * 7;
-}
-
-/* In place of a quarter of the limit. */
-static u64 quarter_of_rest(const struct umad_reserve *reserve, u64 stays, u64 max)
-{
-	return min(max / 16, room_beside(stays, kept_of(reserve), max) / 4);
+	return room_beside(what_stays(of_file, reserve), kept, max) / 16 * 7;
 }
 
 /*
@@ -291,11 +276,9 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
  * What a cgroup is charged for it is given back only when nothing else is left to be reclaimed,
  * and is lost then; answers that wait to be read are not. If those fill the cgroup, the next
  * page fault of a process there has it killed; and any node of the fabric could have the rest be
- * lost. So what begins, and what is not read, have a quarter of its limit each; if less than an
- * eighth of it is left, which may be page cache, a sixteenth, or a quarter of what is left with
- * that. A file has its share of an eighth, then of as much, whatever others have: as many files
- * as are in its cgroup, times the cgroups beside that, and so on, have as much. But no file has
- * more of answers than there is room for.
+ * lost. So what begins, and what is not read, have a quarter of its limit each. A file has its
+ * share of an eighth, whatever others have: as many files as are in its cgroup, times the cgroups
+ * beside that, and so on, have as much. But no file has more of answers than there is room for.
  * Context: any.
  * Return: false if they have too much, of a cgroup or of one above it.
  */
@@ -303,25 +286,20 @@ bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_
 {
 	unsigned int twice = what == UMAD_UNASKED_GOES_ON || what == UMAD_ANSWER;
 	const struct umad_reserve *of_file = reserve;
-	u64 max, quarter, stays = 0, parts = 1, for_answers = U64_MAX;
-	bool full;
+	u64 max, parts = 1, for_answers = U64_MAX;
 
 	for (; reserve; reserve = reserve->parent) {
 		parts = more_parts(parts, reserve);
 		max = cgroup_max(reserve);
 		if (max == U64_MAX)
 			continue;
-		full = is_nearly_full(reserve, max);
-		if (full || what == UMAD_ANSWER)
-			stays = what_stays(of_file, reserve);
 		if (what == UMAD_ANSWER) {
-			for_answers = room_for_answers(reserve, stays, max);
+			for_answers = room_for_answers(of_file, reserve, max);
 			if (own > for_answers)
 				return false;
 		}
-		quarter = full ? quarter_of_rest(reserve, stays, max) : max / 4;
-		if (own >> twice > div_u64(min(max / 8, quarter), parts) &&
-		    has_too_much(reserve, what, quarter, for_answers))
+		if (own >> twice > div_u64(max / 8, parts) &&
+		    has_too_much(reserve, what, max / 4, for_answers))
 			return false;
 	}
 	return true;
@@ -342,19 +320,20 @@ u64 umad_reserve_kept(const struct umad_reserve *reserve)
 /**
  * umad_reserve_is_full() - has a cgroup, or one above it, all that it may have, or nearly so?
  * @reserve: the cgroup's
+ * @beside: bytes that it is to have besides
  *
  * Of those above it all count, however many there are.
  * Context: any.
  * Return: true if so.
  */
-bool umad_reserve_is_full(const struct umad_reserve *reserve)
+bool umad_reserve_is_full(const struct umad_reserve *reserve, u64 beside)
 {
 	struct mem_cgroup *memcg;
 	u64 max;
 
 	for (memcg = reserve->memcg; memcg; memcg = parent_mem_cgroup(memcg)) {
 		max = memcg_max(memcg);
-		if (max != U64_MAX && memcg_usage(memcg) > max - min(max / 8, FULL_MARGIN))
+		if (max != U64_MAX && memcg_usage(memcg) + beside > max - min(max / 8, FULL_MARGIN))
 			return true;
 	}
 	return false;

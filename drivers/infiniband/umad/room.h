@@ -29,6 +29,6 @@ u64 umad_reserve_max(const struct umad_reserve *reserve);
 u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
 bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what);
 u64 umad_reserve_kept(const struct umad_reserve *reserve);
-bool umad_reserve_is_full(const struct umad_reserve *reserve);
+bool umad_reserve_is_full(const struct umad_reserve *reserve, u64 beside);
 
 #endif /* UMAD_ROOM_H */

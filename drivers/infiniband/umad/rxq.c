@@ -27,6 +27,8 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 	q->queued = 0;
 	q->shutdown = false;
 	q->seen_empty = false;
+	q->said_ready = false;
+	q->read_owed = false;
 	q->wake_owed = false;
 	atomic_set(&q->to_wake, 0);
 }
@@ -137,6 +139,7 @@ bool umad_rxq_push(struct umad_rxq *q, struct umad_rx_entry *entry)
 		q->queued++;
 		/* They will be woken. */
 		q->seen_empty = false;
+		q->read_owed = false;
 		atomic_inc(&q->to_wake);
 	}
 	spin_unlock(&q->lock);
@@ -182,6 +185,7 @@ struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q)
 	if (entry) {
 		list_del(&entry->node);
 		q->queued--;
+		q->said_ready = false;
 	} else {
 		q->seen_empty = true;
 	}
@@ -241,6 +245,14 @@ void umad_rxq_wake_pollers(struct umad_rxq *q)
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_wake_pollers);
 
+static void free_entry(struct umad_rxq *q, struct umad_rx_entry *entry, bool here)
+{
+	spin_lock(&q->lock);
+	WRITE_ONCE(q->charged, q->charged - entry->charge);
+	spin_unlock(&q->lock);
+	entry->ops->release(q, entry, here);
+}
+
 /**
  * umad_rxq_free() - give back an entry and what it was charged
  * @q: the queue it was charged to
@@ -250,12 +262,22 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_wake_pollers);
  */
 void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
-	spin_lock(&q->lock);
-	WRITE_ONCE(q->charged, q->charged - entry->charge);
-	spin_unlock(&q->lock);
-	entry->ops->release(q, entry);
+	free_entry(q, entry, false);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_free);
+
+/**
+ * umad_rxq_free_here() - the same, in the time of who has read it
+ * @q: the queue it was charged to
+ * @entry: in no queue; consumed
+ *
+ * Its memory may be wanted at once.
+ * Context: process, on behalf of user space; may sleep.
+ */
+void umad_rxq_free_here(struct umad_rxq *q, struct umad_rx_entry *entry)
+{
+	free_entry(q, entry, true);
+}
 
 /**
  * umad_rxq_shed() - drop what nobody has asked for, the newest first
@@ -288,6 +310,10 @@ size_t umad_rxq_shed(struct umad_rxq *q, size_t bytes, struct list_head *gone,
 		++*n;
 	}
 	WRITE_ONCE(q->charged, q->charged - freed);
+	if (q->said_ready && !first_entry(q)) {
+		q->said_ready = false;
+		q->read_owed = true;
+	}
 	spin_unlock(&q->lock);
 	return freed;
 }
@@ -319,6 +345,23 @@ void umad_rxq_shutdown(struct umad_rxq *q)
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_shutdown);
 
+static bool is_ready(struct umad_rxq *q, bool by_poll)
+{
+	bool ready, found;
+
+	spin_lock(&q->lock);
+	found = first_entry(q);
+	ready = q->shutdown || found;
+	if (!ready)
+		q->seen_empty = true;
+	if (by_poll) {
+		q->said_ready = found;
+		q->read_owed = false;
+	}
+	spin_unlock(&q->lock);
+	return ready;
+}
+
 /**
  * umad_rxq_is_ready() - would a reader not sleep?
  * @q: the queue
@@ -329,16 +372,22 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_shutdown);
  */
 bool umad_rxq_is_ready(struct umad_rxq *q)
 {
-	bool ready;
-
-	spin_lock(&q->lock);
-	ready = q->shutdown || first_entry(q);
-	if (!ready)
-		q->seen_empty = true;
-	spin_unlock(&q->lock);
-	return ready;
+	return is_ready(q, false);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_is_ready);
+
+/**
+ * umad_rxq_poll() - the same, for poll(), which says so
+ * @q: the queue
+ *
+ * Context: process; does not sleep.
+ * Return: as umad_rxq_is_ready().
+ */
+bool umad_rxq_poll(struct umad_rxq *q)
+{
+	return is_ready(q, true);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_poll);
 
 /**
  * umad_rxq_first_len() - how long is what the next reader gets?
@@ -359,3 +408,22 @@ size_t umad_rxq_first_len(struct umad_rxq *q)
 	spin_unlock(&q->lock);
 	return view.body_len;
 }
+
+/**
+ * umad_rxq_take_owed() - is a reader not to sleep for what poll() has seen?
+ * @q: the queue
+ *
+ * Context: process; does not sleep.
+ * Return: true once, if that had to give way.
+ */
+bool umad_rxq_take_owed(struct umad_rxq *q)
+{
+	bool owed;
+
+	spin_lock(&q->lock);
+	owed = q->read_owed;
+	q->read_owed = false;
+	spin_unlock(&q->lock);
+	return owed;
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_rxq_take_owed);

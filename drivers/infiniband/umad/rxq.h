@@ -37,13 +37,14 @@ struct umad_rx_view {
 /**
  * struct umad_rx_ops - what kinds of entries do differently
  * @view: fill in a view, which is zero; good as long as the entry
- * @release: give the entry back, which is not charged any more to the queue; may sleep; @q
- *	NULL: of umad_rxq_shed(), all memory, here
+ * @release: give the entry back, which is not charged any more to the queue; may sleep.
+ *	@here: all memory at once, or a work may do that if it is much. @q is NULL of what
+ *	umad_rxq_shed() found
  * @unasked: nobody has asked for it: umad_rxq_shed() may have it
  */
 struct umad_rx_ops {
 	void (*view)(const struct umad_rx_entry *entry, struct umad_rx_view *view);
-	void (*release)(struct umad_rxq *q, struct umad_rx_entry *entry);
+	void (*release)(struct umad_rxq *q, struct umad_rx_entry *entry, bool here);
 	bool unasked;
 };
 
@@ -79,6 +80,8 @@ struct umad_rx_entry {
  * @queued: entries in @list
  * @shutdown: no entry goes in or out any more
  * @seen_empty: somebody has found no entry since one was queued last
+ * @said_ready: poll() has said that there is an entry, and none was taken since
+ * @read_owed: and then it was shed: a reader is not to sleep for it
  * @wake_owed: somebody is about to wake the pollers
  * @to_wake: entries that nobody has been woken for; atomic, as umad_rxq_wake() has no lock
  */
@@ -93,6 +96,8 @@ struct umad_rxq {
 	unsigned int queued;
 	bool shutdown;
 	bool seen_empty;
+	bool said_ready;
+	bool read_owed;
 	bool wake_owed;
 	atomic_t to_wake;
 };
@@ -122,10 +127,13 @@ struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q);
 bool __must_check umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry);
 void umad_rxq_wake_pollers(struct umad_rxq *q);
 void umad_rxq_free(struct umad_rxq *q, struct umad_rx_entry *entry);
+void umad_rxq_free_here(struct umad_rxq *q, struct umad_rx_entry *entry);
 size_t umad_rxq_shed(struct umad_rxq *q, size_t bytes, struct list_head *gone,
 		     unsigned int *n);
 void umad_rxq_shutdown(struct umad_rxq *q);
 bool umad_rxq_is_ready(struct umad_rxq *q);
+bool umad_rxq_poll(struct umad_rxq *q);
+bool umad_rxq_take_owed(struct umad_rxq *q);
 size_t umad_rxq_first_len(struct umad_rxq *q);
 
 #endif /* UMAD_RXQ_H */

@@ -44,7 +44,7 @@ static void free_gone(struct list_head *gone)
 	struct umad_rx_entry *entry, *next;
 
 	list_for_each_entry_safe(entry, next, gone, node) {
-		entry->ops->release(NULL, entry);
+		entry->ops->release(NULL, entry, true);
 		cond_resched();
 	}
 }

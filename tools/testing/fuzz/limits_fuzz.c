@@ -8,21 +8,16 @@
 #include "rmpp/account.h"
 #include "rmpp/limits.h"
 #include "shim/memory.h"
-#include "shim/module.h"
 
 #include <linux/module.h>
-#include <linux/sched.h>
 #include <linux/sched/mm.h>
-#include <linux/time64.h>
 #include "agent.h"
 #include "file.h"
 #include "port.h"
 #include "request.h"
 #include "rmpp/peer.h"
-#include "rmpp/window.h"
 #include "rmpp/xfer_rx.h"
 #include "room.h"
-#include "user.h"
 
 #define FILES		5
 #define PROGRAMS	4
@@ -100,6 +95,11 @@ void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 byt
 u64 umad_reserve_max(const struct umad_reserve *reserve)
 {
 	return unasked_max * 4;
+}
+
+u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
+{
+	return U64_MAX;
 }
 
 bool umad_unread_has_room(struct umad_file *file)

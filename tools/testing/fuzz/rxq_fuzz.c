@@ -56,7 +56,7 @@ static void check(struct model *m)
 	     (!m->dead && m->charged < m->q.budget));
 }
 
-static void release(struct umad_rxq *q, struct umad_rx_entry *msg)
+static void release(struct umad_rxq *q, struct umad_rx_entry *msg, bool here)
 {
 	struct record *record = container_of(msg, struct record, msg);
 

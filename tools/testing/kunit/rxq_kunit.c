@@ -35,7 +35,7 @@ struct rxq_env {
 	bool ready;
 };
 
-static void release_record(struct umad_rxq *q, struct umad_rx_entry *msg)
+static void release_record(struct umad_rxq *q, struct umad_rx_entry *msg, bool here)
 {
 	container_of(msg, struct record, msg)->released++;
 }

@@ -25,13 +25,12 @@ static void view_message(const struct umad_rx_entry *rx_entry, struct umad_rx_vi
 	*view = container_of(rx_entry, struct umad_rmpp_rx_entry, rx_entry)->view;
 }
 
-static void release_message(struct umad_rxq *q, struct umad_rx_entry *rx_entry)
+static void release_message(struct umad_rxq *q, struct umad_rx_entry *rx_entry, bool here)
 {
 	struct umad_rmpp_rx_entry *entry = container_of(rx_entry, struct umad_rmpp_rx_entry,
 							rx_entry);
 
-	/* Where memory is wanted. */
-	if (!q) {
+	if (here) {
 		umad_pagebuf_free(entry->view.body);
 		entry->view.body = NULL;
 	}

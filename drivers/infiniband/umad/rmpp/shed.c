@@ -22,7 +22,7 @@
 /* Messages of one segment, as many of them. */
 #define LOOK_LONE	(LOOK_PEERS * LOOK_MESSAGES)
 #define LOOK_ANSWERS	256
-#define LOOK_LINGERING	512
+#define LOOK_LINGERING	1024
 
 static LIST_HEAD(evicted); /* &umad_xfer_rx.linger_node: their senders are to hear of it */
 static DEFINE_SPINLOCK(evicted_lock); /* protects @evicted */

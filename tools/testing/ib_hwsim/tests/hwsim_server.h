@@ -5,6 +5,7 @@
 
 #include "hwsim_victim.h"
 
+#include <poll.h>
 #include <sys/resource.h>
 
 #define ONE	CGROUP "/one"
@@ -13,6 +14,7 @@
 #define OF_CLASS	64	/* files */
 #define FOREVER	0xfffffff0	/* for timeout_ms */
 #define SILENT	300	/* requests at a time that are not answered */
+#define NEW	(8 << 20)
 #define WAITS	3000	/* ms that one waits that is */
 
 /* A process that serves @method in a cgroup, and does what it is told by a character. */
@@ -22,6 +24,7 @@ struct server {
 	uint8_t method;		/* of its first file; of more those behind it */
 	unsigned int files;	/* 0: one */
 	bool own_rmpp;		/* that it does itself */
+	bool blocks;		/* its files are opened without O_NONBLOCK */
 	size_t cache;
 	size_t moment;
 	int orders[2], done[2];
@@ -81,13 +84,53 @@ static inline int open_files(const struct server *server)
 			.method = server->method + i % OF_CLASS,
 		};
 
-		fd = hwsim_open(DEVICE, 1, O_RDWR | O_NONBLOCK);
+		fd = hwsim_open(DEVICE, 1, O_RDWR | (server->blocks ? 0 : O_NONBLOCK));
 		if (fd < 0 || rmpp_register(fd, &agent))
 			return -EIO;
 		if (!i)
 			first = fd;
 	}
 	return first;
+}
+
+static inline void wake(int sig)
+{
+}
+
+/* Too few bytes for anything that is there, for a second at most; or an errno. */
+static inline int read_blocking(int fd)
+{
+	const struct sigaction action = { .sa_handler = wake };
+	char byte[64];
+	int ret;
+
+	sigaction(SIGALRM, &action, NULL);
+	alarm(1);
+	ret = read(fd, byte, sizeof(byte));
+	ret = ret < 0 ? -errno : ret;
+	alarm(0);
+	return ret;
+}
+
+/* All that there is, into memory that was not used before; entries. */
+static inline int read_new(int fd)
+{
+	char *buf = map_private(NEW);
+	int n = 0;
+
+	while (read(fd, buf, NEW) > 0) {
+		madvise(buf, NEW, MADV_DONTNEED);
+		n++;
+	}
+	munmap(buf, NEW);
+	return n;
+}
+
+static inline int poll_now(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, 0);
 }
 
 static inline void serve(const struct server *server)
@@ -126,6 +169,15 @@ static inline void serve(const struct server *server)
 			break;
 		case 'L':
 			ret = ask(fd, 1, 60000);
+			break;
+		case 'p':
+			ret = poll_now(fd);
+			break;
+		case 'N':
+			ret = read_new(fd);
+			break;
+		case 'B':
+			ret = read_blocking(fd);
 			break;
 		case 'F':
 			ret = ask(fd, 1, FOREVER);

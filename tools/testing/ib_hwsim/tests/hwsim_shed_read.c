@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What a reader finds of what had to give way. */
+#include "hwsim_senders.h"
+#include "hwsim_server.h"
+
+#define LONG		9000	/* segments, 1.95 MB */
+#define LARGE		(64 << 20)
+#define LONG_OF_LARGE	28000	/* 6.05 MB */
+
+/* A message whole and unread, of a process that then uses as much memory as its server says. */
+static void use_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+		       struct server *server, uint32_t segs)
+{
+	struct sender sender = new_sender(1, METHOD_TABLE, 1, segs);
+	struct heard heard = {};
+
+	ASSERT_EQ(0, send_up_to(self, &sender, 1, segs, &heard));
+	hear(self, &sender, 1, &heard, 20);
+	ASSERT_EQ(1, heard.complete);
+	EXPECT_LE(0, order(server, 'u'));
+}
+
+/* To a reader who has no room for it besides, in a buffer that is new. */
+TEST_F_TIMEOUT(peers, a_message_gives_way_to_its_reader, 60)
+{
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 83,
+	};
+	static const struct rmpp_pkt pkt;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, 1000, &pkt));
+	use_beside(_metadata, self, &server, LONG);
+	EXPECT_LE(1, order(&server, 'N'));
+	end(&server);
+}
+
+/* The cgroup is not full before that. */
+TEST_F_TIMEOUT(peers, a_larger_message_gives_way_to_its_reader, 100)
+{
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LARGE / 100 * 83,
+	};
+	static const struct rmpp_pkt pkt;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_EQ(0, cgroup_set(CGROUP, "memory.max", LARGE));
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, 1000, &pkt));
+	use_beside(_metadata, self, &server, LONG_OF_LARGE);
+	EXPECT_LE(1, order(&server, 'N'));
+	end(&server);
+}
+
+/* poll() has said that there is something: a read() that may block does not sleep for it. */
+TEST_F_TIMEOUT(peers, what_poll_has_seen_is_not_waited_for, 60)
+{
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 90,
+		.blocks = true,
+	};
+	struct sender sender = new_sender(1, METHOD_TABLE, 1, LONG);
+	struct heard heard = {};
+	bool is_gone;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, send_up_to(self, &sender, 1, LONG, &heard));
+	hear(self, &sender, 1, &heard, 20);
+	ASSERT_EQ(1, order(&server, 'p'));
+	EXPECT_LE(0, order(&server, 'u'));
+	/* In-tree it is there, and longer than that. */
+	is_gone = module_counter(self, "recv_shed") >= 0;
+	EXPECT_EQ(is_gone ? -EAGAIN : -EINVAL, order(&server, 'B'));
+	EXPECT_EQ(!is_gone, order(&server, 'p'));
+	/* Now it waits, until there is something. */
+	EXPECT_EQ(is_gone ? -EINTR : -EINVAL, order(&server, 'B'));
+	end(&server);
+}
+
+TEST_HARNESS_MAIN
