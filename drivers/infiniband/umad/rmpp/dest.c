@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include "file.h"
 #include "port.h"
+#include "room.h"
 #include "umad_rbtree.h"
 
 /*
@@ -17,6 +18,9 @@ static unsigned long rmpp_send_bytes = 1024UL << 20;
 module_param(rmpp_send_bytes, ulong, 0644);
 MODULE_PARM_DESC(rmpp_send_bytes,
 		 "Bytes of RMPP messages being sent by one file, to one destination half of what others leave (default: 1 GiB)");
+
+/* Of a cgroup's memory its files have one part in so many for answers. */
+#define ANSWERS_PART	8
 
 static int compare_node(struct rb_node *node, const struct rb_node *other)
 {
@@ -43,6 +47,18 @@ static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_d
 	       dest->bytes + bytes <= limit - rmpp->sending_bytes - bytes;
 }
 
+/*
+ * Who asks decides how many answers there are, and who does not acknowledge them how long they
+ * stay: they do not fill the cgroup. One at a time is sent in any case.
+ */
+static bool cgroup_has_room(const struct umad_file *file, u64 bytes)
+{
+	u64 sending = file->rmpp->sending_bytes;
+
+	return !sending ||
+	       sending + bytes <= umad_reserve_share(file->reserve, ANSWERS_PART);
+}
+
 /**
  * umad_rmpp_dest_charge() - a message is to be sent
  * @file: that sends it
@@ -50,6 +66,7 @@ static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_d
  * @bytes: of memory that it takes, at least one
  * @whole: it has a single segment: max_sends is its only bound, so that those to others
  *	leave it a place
+ * @answer: it answers a request, and has no more than its part of the file's cgroup
  *
  * Context: process; sleeps; takes &umad_file.lock.
  * Return: for umad_rmpp_dest_uncharge(); -ENOMEM, also if the messages of the file, or
@@ -57,7 +74,7 @@ static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_d
  */
 struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 					     const struct umad_addr *to,
-					     u64 bytes, bool whole)
+					     u64 bytes, bool whole, bool answer)
 {
 	struct umad_rmpp *rmpp = file->rmpp;
 	struct umad_rmpp_dest *new, *dest;
@@ -72,7 +89,8 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 	spin_lock(&file->lock);
 	there = rb_find_add(&new->node, &rmpp->dests, compare_node);
 	dest = there ? rb_entry(there, struct umad_rmpp_dest, node) : new;
-	taken = whole || dest_has_room(rmpp, dest, bytes);
+	taken = (whole || dest_has_room(rmpp, dest, bytes)) &&
+		(!answer || cgroup_has_room(file, bytes));
 	if (taken) {
 		dest->bytes += bytes;
 		rmpp->sending_bytes += bytes;

@@ -59,7 +59,8 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 	/* One without data takes memory, too. */
 	tx->charged = max_t(size_t, PAGE_ALIGN(len - hdr_len), PAGE_SIZE);
 	umad_addr_from_hdr(&to, hdr);
-	dest = umad_rmpp_dest_charge(file, &to, tx->charged, len <= sizeof(struct ib_mad));
+	dest = umad_rmpp_dest_charge(file, &to, tx->charged, len <= sizeof(struct ib_mad),
+				     ib_response_mad(mad_hdr));
 	if (IS_ERR(dest))
 		goto err;
 	tx->dest = dest;

@@ -52,10 +52,11 @@ static void stop_work(struct work_struct *work)
 
 static DECLARE_WORK(evicted_work, stop_work);
 
-/* Whoever takes its agent away takes it down. */
+/* Not one that is being ended: by its packets, or by who takes its agent away. */
 static bool may_go(const struct umad_xfer_rx *rx)
 {
-	return !rx->copying && !umad_active_ref_is_dead(&rx->agent->active_ref);
+	return !rx->copying && rx->engine.state == RMPP_RX_REASSEMBLING &&
+	       !umad_active_ref_is_dead(&rx->agent->active_ref);
 }
 
 static struct umad_xfer_rx *lone_one(const struct umad_rmpp *rmpp)

@@ -126,6 +126,25 @@ static inline int read_new(int fd)
 	return n;
 }
 
+/* Each request that is there by a message of so many bytes; how many could be written. */
+static inline int answer_all(int fd, size_t len)
+{
+	static const struct test_port peer = { .lid = PEER };
+	struct rmpp_msg asked = {}, answer = {};
+	int n = 0;
+
+	while (rmpp_msg_read(fd, &asked, HDR_NEW, 100) >= 0) {
+		rmpp_msg_init(&answer, &peer, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE | METHOD_RESP,
+			      be64toh(((struct mad_hdr *)rmpp_mad_bytes(&asked))->tid), len, 7);
+		rmpp_user_hdr(&answer)->grh_present = 0;
+		rmpp_user_hdr(&answer)->timeout_ms = 10000;
+		n += rmpp_msg_write(fd, &answer) >= 0;
+	}
+	rmpp_msg_free(&asked);
+	rmpp_msg_free(&answer);
+	return n;
+}
+
 static inline int poll_now(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -172,6 +191,9 @@ static inline void serve(const struct server *server)
 			break;
 		case 'p':
 			ret = poll_now(fd);
+			break;
+		case 'S':
+			ret = answer_all(fd, 400);
 			break;
 		case 'N':
 			ret = read_new(fd);

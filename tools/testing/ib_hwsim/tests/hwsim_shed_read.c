@@ -4,6 +4,7 @@
 #include "hwsim_server.h"
 
 #define LONG		9000	/* segments, 1.95 MB */
+#define REQUESTS	2000
 #define LARGE		(64 << 20)
 #define LONG_OF_LARGE	28000	/* 6.05 MB */
 
@@ -52,6 +53,26 @@ TEST_F_TIMEOUT(peers, a_larger_message_gives_way_to_its_reader, 100)
 	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, 1000, &pkt));
 	use_beside(_metadata, self, &server, LONG_OF_LARGE);
 	EXPECT_LE(1, order(&server, 'N'));
+	end(&server);
+}
+
+/* Nobody acknowledges what it answers: it can do no more than that at a time. */
+TEST_F_TIMEOUT(peers, answers_do_not_fill_the_cgroup, 100)
+{
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 70,
+	};
+	int written;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, send_mads(self, &server, REQUESTS));
+	written = order(&server, 'S');
+	TH_LOG("%d of %u answered; memory.current %ld", written, REQUESTS,
+	       cgroup_get(CGROUP, "memory.current"));
+	EXPECT_LT(REQUESTS / 8, written);
+	EXPECT_LE(0, order(&server, 'u'));
 	end(&server);
 }
 
