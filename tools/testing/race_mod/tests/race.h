@@ -64,6 +64,12 @@ void worker_send(struct worker *worker, int side, const struct command *command)
 bool worker_wait(struct worker *worker, int side, int wait_ms, int *result);
 bool worker_end(struct worker *worker, int wait_ms);
 
+/* race_memory.c: the worker's cgroup, where memory can be reclaimed. */
+void memory_init(void);
+void memory_enter(void);
+bool memory_is_limited(void);
+void *memory_reclaim(void *arg);
+
 /* race_ops.c: the operations. */
 struct trial {
 	struct worker worker;

@@ -422,6 +422,21 @@ static void act_no_memory(struct trial *t, int side)
 	worker_send(&t->worker, side, &message);
 }
 
+/* A message that has begun, and MADs that are not read. */
+static int prepare_unread(struct trial *t, int side)
+{
+	if (!memory_is_limited())
+		return -ENOENT;
+	far_send(t, FAR_TID(side) + 2, NULL);
+	far_send(t, FAR_TID(side) + 3, NULL);
+	return prepare_data(t, side);
+}
+
+static void act_reclaim(struct trial *t, int side)
+{
+	side_start(&t->call[side], memory_reclaim, t);
+}
+
 const struct op ops[] = {
 	{ "write", NULL, act_write },
 	{ "read", prepare_record, act_read },
@@ -447,6 +462,7 @@ const struct op ops[] = {
 	{ "resolved", prepare_resolved, act_resolution, 2 },
 	{ "unresolved", prepare_unresolved, act_resolution, 2 },
 	{ "no_memory", prepare_no_memory, act_no_memory, 3 },
+	{ "reclaim", prepare_unread, act_reclaim, 5 },
 };
 
 const unsigned int ops_n = sizeof(ops) / sizeof(*ops);

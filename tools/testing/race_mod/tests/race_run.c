@@ -125,6 +125,7 @@ int run_init(struct trial *t)
 {
 	char node[32];
 
+	memory_init();
 	memset(t, 0, sizeof(*t));
 	t->gone = true;
 	t->raw = -1;

@@ -196,6 +196,7 @@ static void work(const int *channel, const char *node)
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	memory_enter();
 	snprintf(book.files, sizeof(book.files),
 		 "/sys/kernel/debug/ib_umad/%s/files", node);
 	book.fd = umad_open_node(node, O_RDWR | O_NONBLOCK);
