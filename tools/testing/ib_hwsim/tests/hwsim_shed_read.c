@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a reader finds of what had to give way. */
+/* What a reader finds of what had to give way, and what did not have to. */
 #include "hwsim_senders.h"
 #include "hwsim_server.h"
 
 #define LONG		9000	/* segments, 1.95 MB */
 #define REQUESTS	2000
+#define MADS		4500	/* 1.6 MB */
 #define LARGE		(64 << 20)
 #define LONG_OF_LARGE	28000	/* 6.05 MB */
 
@@ -54,6 +55,64 @@ TEST_F_TIMEOUT(peers, a_larger_message_gives_way_to_its_reader, 100)
 	use_beside(_metadata, self, &server, LONG_OF_LARGE);
 	EXPECT_LE(1, order(&server, 'N'));
 	end(&server);
+}
+
+/* Of an answer to the server all but so many segments, from the first peer. */
+static int send_answer(FIXTURE_DATA(peers) *self, struct server *server, uint32_t missing,
+		       struct sender *sender, struct heard *heard)
+{
+	int ret = order(server, 'L');
+
+	if (ret || see(self, SOON) < 0)
+		return ret ?: -ETIME;
+	*sender = new_sender(0, METHOD_TABLE | METHOD_RESP, be64toh(frame_mad(&self->seen)->tid),
+			     LONG);
+	ret = send_up_to(self, sender, 1, LONG - missing, heard);
+	hear(self, sender, 1, heard, 20);
+	return ret;
+}
+
+TEST_F_TIMEOUT(peers, unread_mads_give_way_before_answers, 60)
+{
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 85,
+	};
+	struct heard heard = {};
+	struct sender sender;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, send_answer(self, &server, 1, &sender, &heard));
+	ASSERT_EQ(0, send_mads(self, &server, MADS));
+	EXPECT_LE(0, order(&server, 'u'));
+	ASSERT_EQ(0, send_up_to(self, &sender, 1, LONG, &heard));
+	hear(self, &sender, 1, &heard, 20);
+	EXPECT_EQ(0, heard.stops);
+	EXPECT_EQ(1, heard.complete);
+	end(&server);
+}
+
+/* The other file has more, but that may not go. */
+TEST_F_TIMEOUT(peers, who_has_less_gives_what_may_go, 60)
+{
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 85,
+	}, other = { .cgroup = CGROUP, .method = METHOD_TABLE + 1 };
+	struct heard heard = {};
+	struct sender sender;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_LE(0, start(&other));
+	ASSERT_EQ(0, send_answer(self, &server, 0, &sender, &heard));
+	ASSERT_EQ(1, heard.complete);
+	ASSERT_EQ(0, send_mads(self, &other, MADS));
+	EXPECT_LE(0, order(&server, 'u'));
+	TH_LOG("%d of %u MADs", order(&other, 'r'), MADS);
+	end(&server);
+	end(&other);
 }
 
 /* Nobody acknowledges what it answers: it can do no more than that at a time. */
