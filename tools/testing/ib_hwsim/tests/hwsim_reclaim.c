@@ -271,7 +271,7 @@ TEST_F_TIMEOUT(peers, an_answer_that_was_waited_for_without_end_gives_way, 60)
 /* What answers repeated segments of messages that were read. */
 TEST_F_TIMEOUT(peers, ended_messages_give_way, 60)
 {
-	struct server server = own_server(LIMIT / 100 * 93);
+	struct server server = own_server(LIMIT / 100 * (kernel_debugs() ? 91 : 95));
 	int i;
 
 	if (make_cgroup(self))
