@@ -204,12 +204,6 @@ static u64 room_beside(u64 stays, u64 kept, u64 max)
 	return max(max - min(max, stays), max / 16);
 }
 
-static u64 kept_of(const struct umad_reserve *reserve)
-{
-	return atomic64_read(&reserve->answers) + unread_of(reserve) +
-	       atomic64_read(&reserve->unasked);
-}
-
 /**
  * umad_reserve_share() - what each file of a cgroup may have for what is whole and was read
  * @reserve: of the file, or NULL
@@ -314,7 +308,8 @@ bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_
  */
 u64 umad_reserve_kept(const struct umad_reserve *reserve)
 {
-	return kept_of(reserve);
+	return atomic64_read(&reserve->answers) + unread_of(reserve) +
+	       atomic64_read(&reserve->unasked);
 }
 
 /**

@@ -7,6 +7,9 @@
 #include <linux/sched.h>
 #include "umad_export.h"
 
+/* Bytes of an entry that umad_rxq_shed() need not have. */
+#define SHED_SMALL	1024
+
 /**
  * umad_rxq_init() - make an empty queue
  * @q: to be made
@@ -33,9 +36,6 @@ void umad_rxq_init(struct umad_rxq *q, size_t budget)
 	atomic_set(&q->to_wake, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_init);
-
-/* Bytes of an entry that is not worth it. */
-#define SHED_SMALL	1024
 
 static struct list_head *list_of(struct umad_rxq *q, const struct umad_rx_entry *entry)
 {

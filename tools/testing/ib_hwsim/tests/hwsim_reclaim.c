@@ -268,34 +268,18 @@ TEST_F_TIMEOUT(peers, an_answer_that_was_waited_for_without_end_gives_way, 60)
 	end(&server);
 }
 
-/* What answers repeated segments of messages that were read. */
-TEST_F_TIMEOUT(peers, ended_messages_give_way, 60)
+/* What answers repeated segments of messages that were read; @held: or is to send their ACKs. */
+static void expect_ended_give_way(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+				  size_t moment, bool held)
 {
-	struct server server = own_server(LIMIT / 100 * (kernel_debugs() ? 91 : 95));
+	struct server server = own_server(moment);
 	int i;
 
 	if (make_cgroup(self))
 		SKIP(return, "no memory cgroups");
 	ASSERT_EQ(0, start_quiet(&server));
-	for (i = 0; i < 10; i++) {
-		ASSERT_EQ(0, send_whole(self, 2 * ENDED));
-		ASSERT_EQ(2 * ENDED, order(&server, 'r'));
-	}
-	TH_LOG("memory.current %ld", cgroup_get(CGROUP, "memory.current"));
-	EXPECT_LE(0, order(&server, 'u'));
-	end(&server);
-}
-
-/* Nor do these keep it, though ib_core cannot send the ACKs: no more of them than are few. */
-TEST_F_TIMEOUT(peers, few_ended_messages_wait_for_their_ack, 60)
-{
-	struct server server = own_server(LIMIT / 100 * 91);
-	int i;
-
-	if (make_cgroup(self))
-		SKIP(return, "no memory cgroups");
-	ASSERT_EQ(0, start_quiet(&server));
-	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	if (held)
+		ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
 	for (i = 0; i < 10; i++) {
 		ASSERT_EQ(0, send_whole(self, 2 * ENDED));
 		ASSERT_EQ(2 * ENDED, order(&server, 'r'));
@@ -304,6 +288,17 @@ TEST_F_TIMEOUT(peers, few_ended_messages_wait_for_their_ack, 60)
 	EXPECT_LE(0, order(&server, 'u'));
 	hwsim_set(DEVICE, 1, "hold_completions", "0");
 	end(&server);
+}
+
+TEST_F_TIMEOUT(peers, ended_messages_give_way, 60)
+{
+	expect_ended_give_way(_metadata, self, LIMIT / 100 * (kernel_debugs() ? 91 : 95), false);
+}
+
+/* Nor do these keep it, though ib_core cannot send the ACKs: no more of them than are few. */
+TEST_F_TIMEOUT(peers, few_ended_messages_wait_for_their_ack, 60)
+{
+	expect_ended_give_way(_metadata, self, LIMIT / 100 * 91, true);
 }
 
 /* Of a process that does RMPP itself; no request is there that they answer. */
