@@ -257,9 +257,10 @@ static __poll_t umad_poll(struct file *filp, struct poll_table_struct *wait)
 	struct umad_file *file = filp->private_data;
 	/* ABI: a MAD can always be written. */
 	__poll_t mask = EPOLLOUT | EPOLLWRNORM;
+	bool hears = poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM);
 
 	poll_wait(filp, &file->rxq.wait, wait);
-	if (!umad_rxq_poll(&file->rxq))
+	if (!(hears ? umad_rxq_poll(&file->rxq) : umad_rxq_is_ready(&file->rxq)))
 		return mask;
 	return READ_ONCE(file->rxq.shutdown) ? EPOLLERR : mask | EPOLLIN | EPOLLRDNORM;
 }

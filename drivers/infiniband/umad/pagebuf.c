@@ -185,6 +185,34 @@ void umad_pagebuf_read(struct umad_pagebuf *buf, size_t offset,
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read);
 
+static void drop_page(struct umad_pagebuf *buf, unsigned long index)
+{
+	struct page *page = xa_erase(&buf->pages, index);
+
+	buf->last = NULL;
+	buf->bytes -= PAGE_SIZE;
+	__free_page(page);
+}
+
+static int read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len, bool move)
+{
+	size_t offset = 0, n;
+	struct page *page;
+
+	while (offset < len) {
+		page = find_page(buf, offset / PAGE_SIZE);
+		n = min_t(size_t, len - offset, PAGE_SIZE);
+		if (n != (page ? copy_to_iter(page_address(page), n, to) :
+				 iov_iter_zero(n, to)))
+			return -EFAULT;
+		if (page && move)
+			drop_page(buf, offset / PAGE_SIZE);
+		offset += n;
+		cond_resched();
+	}
+	return 0;
+}
+
 /**
  * umad_pagebuf_read_iter() - fetch bytes for a process, from offset 0 on
  * @buf: the buffer
@@ -197,20 +225,25 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read);
  */
 int umad_pagebuf_read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len)
 {
-	size_t offset = 0, n;
-	struct page *page;
-
-	while (offset < len) {
-		page = find_page(buf, offset / PAGE_SIZE);
-		n = min_t(size_t, len - offset, PAGE_SIZE);
-		if (n != (page ? copy_to_iter(page_address(page), n, to) :
-				 iov_iter_zero(n, to)))
-			return -EFAULT;
-		offset += n;
-		cond_resched();
-	}
-	return 0;
+	return read_iter(buf, to, len, false);
 }
+EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read_iter);
+
+/**
+ * umad_pagebuf_move_iter() - the same, and give each page back when it is copied
+ * @buf: the buffer; after an error, too, those that were are not there any more
+ * @to: the process's, advanced
+ * @len: how many
+ *
+ * A process that has no memory for the bytes twice can have them once.
+ * Context: process; sleeps, for as long as page faults of user space take.
+ * Return: 0 or -EFAULT.
+ */
+int umad_pagebuf_move_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len)
+{
+	return read_iter(buf, to, len, true);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_move_iter);
 
 /**
  * umad_pagebuf_hash() - tells buffers apart that begin differently

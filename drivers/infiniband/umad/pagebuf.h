@@ -41,6 +41,7 @@ void umad_pagebuf_read(struct umad_pagebuf *buf, size_t offset,
 u32 umad_pagebuf_hash(struct umad_pagebuf *buf);
 bool umad_pagebuf_is_equal(struct umad_pagebuf *buf, struct umad_pagebuf *other, size_t len);
 int umad_pagebuf_read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len);
+int umad_pagebuf_move_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len);
 
 /* pagebuf_free.c */
 void umad_pagebuf_free_soon(struct umad_pagebuf *buf);

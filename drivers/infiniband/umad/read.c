@@ -23,7 +23,7 @@
 #define LONG	SZ_64K
 
 /* Copy @len bytes of the MAD, from its start: its head, then its body. */
-static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t len)
+static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t len, bool move)
 {
 	size_t head = min(len, view->len);
 
@@ -31,21 +31,25 @@ static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t
 		return -EFAULT;
 	if (len == head)
 		return 0;
+	if (move)
+		return umad_pagebuf_move_iter(view->body, to, len - head);
 	return umad_pagebuf_read_iter(view->body, to, len - head);
 }
 
 /*
- * Bytes copied, or an errno when the entry has to stay. A message of several
- * segments that does not fit is begun all the same, so that its reader learns
- * the length.
+ * Bytes copied, or an errno when the entry has to stay, unless some of it is @lost: in a cgroup
+ * that is nearly full the buffer may need the memory that a message has, or its reader would be
+ * killed for want of it. A message of several segments that does not fit is begun all the same,
+ * so that its reader learns the length.
  */
 static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entry,
-			struct iov_iter *to, size_t count, size_t hdr_size)
+			struct iov_iter *to, size_t count, bool *lost)
 {
+	size_t hdr_size = umad_file_hdr_size(file);
 	struct ib_user_mad_hdr hdr = entry->hdr;
 	struct umad_rx_view view = {};
-	size_t whole, part;
-	bool fits;
+	size_t whole, part, bytes;
+	bool fits, move;
 
 	entry->ops->view(entry, &view);
 	whole = view.len + view.body_len;
@@ -58,9 +62,15 @@ static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entr
 	/* ABI: a timeout gives back the length that was written. */
 	if (!hdr.status)
 		hdr.length = hdr_size + whole;
-	if (copy_to_iter(&hdr, hdr_size, to) != hdr_size ||
-	    copy_mad(&view, to, fits ? whole : part))
+	if (copy_to_iter(&hdr, hdr_size, to) != hdr_size)
 		return -EFAULT;
+	move = fits && view.body_len >= LONG &&
+	       umad_reserve_is_full(file->reserve, view.body_len);
+	bytes = move ? view.body->bytes : 0;
+	if (copy_mad(&view, to, fits ? whole : part, move)) {
+		*lost = move && view.body->bytes < bytes;
+		return -EFAULT;
+	}
 	if (!fits)
 		return -ENOSPC;
 
@@ -71,18 +81,32 @@ static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entr
 	return hdr_size + whole;
 }
 
-static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonblock)
+/* What it begins with may have to give way to the buffer itself, and can in the queue only. */
+static void make_room(struct umad_file *file, struct iov_iter *to, size_t count)
 {
+	size_t len = umad_rxq_first_len(&file->rxq);
+
+	if (len >= LONG && len <= count && umad_reserve_is_full(file->reserve, len))
+		umad_fault_in_writeable(to, LONG);
+}
+
+static struct umad_rx_entry *wait_for_entry(struct umad_file *file, struct kiocb *iocb,
+					    struct iov_iter *to, size_t count)
+{
+	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
+	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK || nowait;
 	struct umad_rx_entry *entry;
 
 	for (;;) {
 		if (READ_ONCE(file->shutdown))
 			return ERR_PTR(-EIO);
+		if (!nowait)
+			make_room(file, to, count);
 		entry = umad_rxq_pop(&file->rxq);
 		if (entry)
 			return entry;
 		/* Or poll() has said that there was something, which had to give way. */
-		if (nonblock || umad_rxq_take_owed(&file->rxq))
+		if (umad_rxq_take_owed(&file->rxq) || nonblock)
 			return ERR_PTR(-EAGAIN);
 		/*
 		 * All are woken: the one that were first may be kept from the processor for
@@ -94,38 +118,25 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonbloc
 	}
 }
 
-/*
- * In a cgroup that is nearly full the buffer may need the memory that the message has. As long
- * as it is in the queue it can give way; the reader would be killed for what it holds itself.
- */
-static void make_room(struct umad_file *file, struct iov_iter *to, size_t count)
-{
-	size_t len = umad_rxq_first_len(&file->rxq);
-
-	if (len >= LONG && len <= count && umad_reserve_is_full(file->reserve, len))
-		umad_fault_in_writeable(to, len);
-}
-
 /* What one buffer of @count bytes is for. */
 static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count)
 {
 	struct umad_file *file = iocb->ki_filp->private_data;
-	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK ||
-			iocb->ki_flags & IOCB_NOWAIT;
 	struct umad_rx_entry *entry;
+	bool lost = false;
 	ssize_t ret;
 
 	if (count < umad_file_hdr_size(file))
 		return -EINVAL;
-	if (!(iocb->ki_flags & IOCB_NOWAIT))
-		make_room(file, to, count);
-	entry = wait_for_entry(file, nonblock);
+	entry = wait_for_entry(file, iocb, to, count);
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);
 
 	/* The file may have asked for the P_Key index while we slept. */
-	ret = copy_out(file, entry, to, count, umad_file_hdr_size(file));
-	if (ret >= 0)
+	ret = copy_out(file, entry, to, count, &lost);
+	if (lost)
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RECV_SHED);
+	if (ret >= 0 || lost)
 		umad_rxq_free_here(&file->rxq, entry);
 	else if (umad_rxq_put_back(&file->rxq, entry))
 		umad_poll_wake_soon(&file->poll_wake, &file->rxq, &file->user->poll_paid_at);
@@ -142,8 +153,10 @@ static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count
  * likes: no lock is held then.
  * Return: bytes of headers and MADs; or what is wrong with the first buffer: -EINVAL when it
  * is too short for the first segment and -ENOSPC when it is for the whole message, the
- * entry stays; -EAGAIN, also of a file without O_NONBLOCK, for what poll() has seen and was shed;
- * -ERESTARTSYS; -EFAULT, the entry stays; -EIO when the device is gone.
+ * entry stays; -EAGAIN, also of a file without O_NONBLOCK, for what the process has heard
+ * of, by poll() or an error, and was shed;
+ * -ERESTARTSYS; -EFAULT, the entry stays, but for a long one beside which
+ * the cgroup had no room for the buffer; -EIO when the device is gone.
  */
 ssize_t umad_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {

@@ -186,6 +186,7 @@ struct umad_rx_entry *umad_rxq_pop(struct umad_rxq *q)
 		list_del(&entry->node);
 		q->queued--;
 		q->said_ready = false;
+		q->read_owed = false;
 	} else {
 		q->seen_empty = true;
 	}
@@ -209,15 +210,21 @@ EXPORT_SYMBOL_IF_KUNIT(umad_rxq_pop);
  */
 bool umad_rxq_put_back(struct umad_rxq *q, struct umad_rx_entry *entry)
 {
+	struct umad_rx_entry *first;
 	bool alive, wake;
 
 	spin_lock(&q->lock);
 	alive = !q->shutdown;
 	wake = alive && q->seen_empty && !q->wake_owed;
 	if (alive) {
+		first = first_entry(q);
+		entry->seq = (first ? first->seq : q->seq) - 1;
 		list_add(&entry->node, list_of(q, entry));
 		q->queued++;
 		q->seen_empty = false;
+		/* Its reader knows of it. */
+		q->said_ready = true;
+		q->read_owed = false;
 		q->wake_owed |= wake;
 	}
 	spin_unlock(&q->lock);
@@ -345,7 +352,7 @@ void umad_rxq_shutdown(struct umad_rxq *q)
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_shutdown);
 
-static bool is_ready(struct umad_rxq *q, bool by_poll)
+static bool is_ready(struct umad_rxq *q, bool says)
 {
 	bool ready, found;
 
@@ -354,10 +361,8 @@ static bool is_ready(struct umad_rxq *q, bool by_poll)
 	ready = q->shutdown || found;
 	if (!ready)
 		q->seen_empty = true;
-	if (by_poll) {
-		q->said_ready = found;
-		q->read_owed = false;
-	}
+	/* Who asks again is not the only one to have heard it. */
+	q->said_ready |= says && found;
 	spin_unlock(&q->lock);
 	return ready;
 }
@@ -377,7 +382,7 @@ bool umad_rxq_is_ready(struct umad_rxq *q)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_is_ready);
 
 /**
- * umad_rxq_poll() - the same, for poll(), which says so
+ * umad_rxq_poll() - the same, and the process hears of it
  * @q: the queue
  *
  * Context: process; does not sleep.
@@ -410,7 +415,7 @@ size_t umad_rxq_first_len(struct umad_rxq *q)
 }
 
 /**
- * umad_rxq_take_owed() - is a reader not to sleep for what poll() has seen?
+ * umad_rxq_take_owed() - is a reader not to sleep for what its process has heard of?
  * @q: the queue
  *
  * Context: process; does not sleep.

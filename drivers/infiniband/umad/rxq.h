@@ -80,7 +80,8 @@ struct umad_rx_entry {
  * @queued: entries in @list
  * @shutdown: no entry goes in or out any more
  * @seen_empty: somebody has found no entry since one was queued last
- * @said_ready: poll() has said that there is an entry, and none was taken since
+ * @said_ready: poll(), or a read() that failed, has said that there is an entry, and none was
+ *	taken since
  * @read_owed: and then it was shed: a reader is not to sleep for it
  * @wake_owed: somebody is about to wake the pollers
  * @to_wake: entries that nobody has been woken for; atomic, as umad_rxq_wake() has no lock

@@ -97,19 +97,26 @@ static void write_user(struct umad_pagebuf *buf, struct input *in)
 	fuzz_free(data);
 }
 
-static void read_user(struct umad_pagebuf *buf, struct input *in)
+static void read_user(struct umad_pagebuf *buf, u32 len, bool move)
 {
-	u32 len = take_offset(in);
 	u8 *data = fuzz_alloc(len);
 	struct user user;
 	int ret;
 
 	memset(data, 0x5a, len);
 	user_init(&user, data, len);
-	ret = umad_pagebuf_read_iter(buf, &user.iter, len);
+	if (move)
+		ret = umad_pagebuf_move_iter(buf, &user.iter, len);
+	else
+		ret = umad_pagebuf_read_iter(buf, &user.iter, len);
 	MUST(!ret || ret == -EFAULT);
 	MUST(ret || !memcmp(data, flat, len));
 	fuzz_free(data);
+	if (!move)
+		return;
+	/* What was copied is gone, and of what was not nothing. */
+	len -= user.iter.count;
+	memset(flat, 0, ret ? round_down(len, PAGE_SIZE) : round_up(len, PAGE_SIZE));
 }
 
 void fuzz_one(const u8 *data, size_t size)
@@ -117,6 +124,7 @@ void fuzz_one(const u8 *data, size_t size)
 	struct input in = { data, size };
 	struct umad_pagebuf *buf;
 	u8 shape = take(&in);
+	u32 moved = shape & 8 ? take_offset(&in) : 0;
 
 	fuzz_memory_reset();
 	memset(flat, 0, sizeof(flat));
@@ -135,7 +143,7 @@ void fuzz_one(const u8 *data, size_t size)
 			write_some(buf, &in);
 			break;
 		case 2:
-			read_user(buf, &in);
+			read_user(buf, take_offset(&in), false);
 			break;
 		default:
 			check_same(buf, take_offset(&in),
@@ -145,6 +153,11 @@ void fuzz_one(const u8 *data, size_t size)
 		MUST(buf->bytes == fuzz_memory.pages * PAGE_SIZE);
 	}
 	check_same(buf, 0, BYTES_MAX);
+	if (shape & 8) {
+		read_user(buf, moved, true);
+		MUST(buf->bytes == fuzz_memory.pages * PAGE_SIZE);
+		check_same(buf, 0, BYTES_MAX);
+	}
 	umad_pagebuf_free(buf);
 	umad_pagebuf_free(NULL);
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The receive queue beside a model of it: order, the sum of what is charged,
- * each record given back exactly once, and whoever sleeps is woken.
+ * each record given back exactly once, and whoever sleeps is woken. What nobody has asked for
+ * gives way, the newest first, and who has polled before does not sleep for it.
  */
 #include "fuzz.h"
 #include "rxq.h"
 #include "shim/sched.h"
 
 #define RECORDS	16
+
+/* The oldest that nobody has asked for stays if it has no more bytes than this. */
+#define SMALL	1024
 
 enum place { NOWHERE, MADE, QUEUED, READING };
 
@@ -32,6 +36,8 @@ struct record {
  * @dead: it has been killed
  * @looked: somebody has found it empty since one was queued last
  * @owed: the pollers are to be woken
+ * @polled: poll() has seen one since the last was taken, or it was put back
+ * @read_owed: what it has seen has given way
  * @records: all of them
  */
 struct model {
@@ -42,6 +48,8 @@ struct model {
 	bool dead;
 	bool looked;
 	bool owed;
+	bool polled;
+	bool read_owed;
 	struct record records[RECORDS];
 };
 
@@ -63,7 +71,14 @@ static void release(struct umad_rxq *q, struct umad_rx_entry *msg, bool here)
 	record->released++;
 }
 
-static const struct umad_rx_ops ops = { .release = release };
+/* Bytes of a record's body: as many as it is charged. */
+static void view(const struct umad_rx_entry *msg, struct umad_rx_view *to)
+{
+	to->body_len = msg->charge;
+}
+
+static const struct umad_rx_ops asked = { .release = release, .view = view };
+static const struct umad_rx_ops unasked = { .release = release, .view = view, .unasked = true };
 
 static void given_back(struct model *m, struct record *record)
 {
@@ -74,12 +89,13 @@ static void given_back(struct model *m, struct record *record)
 
 static void make(struct model *m, struct record *record, struct input *in)
 {
-	size_t bytes = take(in) % 4 ? take16(in) : take64(in);
+	u8 kind = take(in);
+	size_t bytes = kind % 4 ? take16(in) : take64(in);
 	bool fits = bytes <= m->q.budget && bytes <= U32_MAX &&
 		    m->charged <= m->q.budget - bytes;
 
 	memset(record, 0, sizeof(*record));
-	record->msg.ops = &ops;
+	record->msg.ops = kind & 0x80 ? &unasked : &asked;
 	record->place = MADE;
 	switch (take(in) % 4) {
 	case 0:
@@ -108,6 +124,7 @@ static void push(struct model *m, struct record *record)
 		return;
 	record->place = QUEUED;
 	m->looked = false;
+	m->read_owed = false;
 	m->order[m->queued++] = record;
 }
 
@@ -122,6 +139,8 @@ static void pop(struct model *m)
 	}
 	MUST(msg == &m->order[0]->msg);
 	m->order[0]->place = READING;
+	m->polled = false;
+	m->read_owed = false;
 	m->queued--;
 	memmove(m->order, m->order + 1, m->queued * sizeof(m->order[0]));
 }
@@ -132,6 +151,69 @@ static void look(struct model *m)
 
 	MUST(umad_rxq_is_ready(&m->q) == ready);
 	m->looked |= !ready;
+}
+
+static void poll(struct model *m)
+{
+	bool ready = m->dead || m->queued;
+
+	MUST(umad_rxq_poll(&m->q) == ready);
+	m->looked |= !ready;
+	m->polled |= m->queued > 0;
+}
+
+static void take_owed(struct model *m)
+{
+	MUST(umad_rxq_take_owed(&m->q) == m->read_owed);
+	m->read_owed = false;
+}
+
+static void first_len(struct model *m)
+{
+	MUST(umad_rxq_first_len(&m->q) == (m->queued ? m->order[0]->msg.charge : 0));
+}
+
+/* The newest that nobody has asked for; -1 if none may go. */
+static int next_shed(struct model *m)
+{
+	int i, newest = -1, n = 0;
+
+	for (i = 0; i < m->queued; i++) {
+		if (m->order[i]->msg.ops != &unasked)
+			continue;
+		newest = i;
+		n++;
+	}
+	return n == 1 && m->order[newest]->msg.charge <= SMALL ? -1 : newest;
+}
+
+static void shed(struct model *m, struct input *in)
+{
+	size_t said, bytes = take16(in), freed = 0;
+	unsigned int n, left = m->queued;
+	struct umad_rx_entry *msg, *next;
+	LIST_HEAD(gone);
+	int i;
+
+	said = umad_rxq_shed(&m->q, bytes, &gone, &n);
+	list_for_each_entry_safe_reverse(msg, next, &gone, node) {
+		struct record *record = container_of(msg, struct record, msg);
+
+		i = next_shed(m);
+		MUST(freed < bytes && i >= 0 && m->order[i] == record);
+		freed += msg->charge;
+		m->queued--;
+		memmove(m->order + i, m->order + i + 1, (m->queued - i) * sizeof(m->order[0]));
+		list_del(&msg->node);
+		msg->ops->release(NULL, msg, false);
+		given_back(m, record);
+	}
+	MUST(n == left - m->queued && said == freed);
+	MUST(freed >= bytes || next_shed(m) < 0);
+	if (m->polled && !m->queued) {
+		m->polled = false;
+		m->read_owed = true;
+	}
 }
 
 static void put_back(struct model *m, struct record *record)
@@ -149,6 +231,8 @@ static void put_back(struct model *m, struct record *record)
 	MUST(owed == (m->looked && !m->owed));
 	m->owed |= owed;
 	m->looked = false;
+	m->polled = true;
+	m->read_owed = false;
 	memmove(m->order + 1, m->order, m->queued * sizeof(m->order[0]));
 	m->order[0] = record;
 	m->queued++;
@@ -179,6 +263,38 @@ static void kill(struct model *m)
 			given_back(m, &m->records[i]);
 }
 
+/* What concerns no record. */
+static void step_of_queue(struct model *m, struct input *in)
+{
+	u8 byte = take(in);
+
+	if (byte == 0xff) {
+		kill(m);
+		return;
+	}
+	switch (byte % 8) {
+	case 0:
+	case 2:
+		look(m);
+		break;
+	case 4:
+		take_owed(m);
+		break;
+	case 5:
+		poll(m);
+		break;
+	case 6:
+		first_len(m);
+		break;
+	case 7:
+		shed(m, in);
+		break;
+	default:
+		wake_pollers(m);
+		break;
+	}
+}
+
 static void step(struct model *m, struct input *in)
 {
 	u8 byte = take(in);
@@ -189,13 +305,7 @@ static void step(struct model *m, struct input *in)
 		pop(m);
 		break;
 	case 1:
-		byte = take(in);
-		if (byte == 0xff)
-			kill(m);
-		else if (byte % 2)
-			wake_pollers(m);
-		else
-			look(m);
+		step_of_queue(m, in);
 		break;
 	default:
 		if (record->place == NOWHERE) {

@@ -97,19 +97,44 @@ static inline void wake(int sig)
 {
 }
 
-/* Too few bytes for anything that is there, for a second at most; or an errno. */
-static inline int read_blocking(int fd)
+/* For so many seconds at most; bytes, or an errno. */
+static inline int read_for(int fd, void *buf, size_t len, unsigned int seconds)
 {
 	const struct sigaction action = { .sa_handler = wake };
-	char byte[64];
 	int ret;
 
 	sigaction(SIGALRM, &action, NULL);
-	alarm(1);
-	ret = read(fd, byte, sizeof(byte));
+	alarm(seconds);
+	ret = read(fd, buf, len);
 	ret = ret < 0 ? -errno : ret;
 	alarm(0);
 	return ret;
+}
+
+/* Too few bytes for anything that is there. */
+static inline int read_blocking(int fd)
+{
+	char byte[64];
+
+	return read_for(fd, byte, sizeof(byte), 1);
+}
+
+/* What comes meanwhile, into memory that was not used before. */
+static inline int read_new_blocking(int fd)
+{
+	char *buf = map_private(NEW);
+	int ret = read_for(fd, buf, NEW, 2);
+
+	munmap(buf, NEW);
+	return ret;
+}
+
+/* Into a buffer that is too short for a message. */
+static inline int read_first_segment(int fd)
+{
+	char buf[1024];
+
+	return read(fd, buf, sizeof(buf)) < 0 ? -errno : 0;
 }
 
 /* All that there is, into memory that was not used before; entries. */
@@ -129,11 +154,12 @@ static inline int read_new(int fd)
 /* Each request that is there by a message of so many bytes; how many could be written. */
 static inline int answer_all(int fd, size_t len)
 {
-	static const struct test_port peer = { .lid = PEER };
 	struct rmpp_msg asked = {}, answer = {};
+	struct test_port peer = {};
 	int n = 0;
 
 	while (rmpp_msg_read(fd, &asked, HDR_NEW, 100) >= 0) {
+		peer.lid = be16toh(rmpp_user_hdr(&asked)->lid);
 		rmpp_msg_init(&answer, &peer, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE | METHOD_RESP,
 			      be64toh(((struct mad_hdr *)rmpp_mad_bytes(&asked))->tid), len, 7);
 		rmpp_user_hdr(&answer)->grh_present = 0;
@@ -145,9 +171,9 @@ static inline int answer_all(int fd, size_t len)
 	return n;
 }
 
-static inline int poll_now(int fd)
+static inline int poll_now(int fd, short events)
 {
-	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	struct pollfd pollfd = { .fd = fd, .events = events };
 
 	return poll(&pollfd, 1, 0);
 }
@@ -190,13 +216,28 @@ static inline void serve(const struct server *server)
 			ret = ask(fd, 1, 60000);
 			break;
 		case 'p':
-			ret = poll_now(fd);
+			ret = poll_now(fd, POLLIN);
+			break;
+		case 'o':
+			ret = poll_now(fd, POLLOUT);
+			break;
+		case 's':
+			ret = answer_all(fd, 150);
 			break;
 		case 'S':
 			ret = answer_all(fd, 400);
 			break;
+		case 'l':
+			ret = answer_all(fd, 100000);
+			break;
 		case 'N':
 			ret = read_new(fd);
+			break;
+		case 'n':
+			ret = read_first_segment(fd);
+			break;
+		case 'W':
+			ret = read_new_blocking(fd);
 			break;
 		case 'B':
 			ret = read_blocking(fd);
@@ -219,9 +260,15 @@ static inline int wait_done(struct server *server)
 	return read(server->done[0], &ret, sizeof(ret)) == sizeof(ret) ? ret : -EIO;
 }
 
+/* wait_done() has to follow. */
+static inline int begin_order(struct server *server, char what)
+{
+	return write(server->orders[1], &what, 1) == 1 ? 0 : -EIO;
+}
+
 static inline int order(struct server *server, char what)
 {
-	return write(server->orders[1], &what, 1) == 1 ? wait_done(server) : -EIO;
+	return begin_order(server, what) ?: wait_done(server);
 }
 
 static inline int start(struct server *server)

@@ -4,7 +4,6 @@
 #include "hwsim_server.h"
 
 #define LONG		9000	/* segments, 1.95 MB */
-#define REQUESTS	2000
 #define MADS		4500	/* 1.6 MB */
 #define LARGE		(64 << 20)
 #define LONG_OF_LARGE	28000	/* 6.05 MB */
@@ -23,7 +22,7 @@ static void use_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *s
 }
 
 /* To a reader who has no room for it besides, in a buffer that is new. */
-TEST_F_TIMEOUT(peers, a_message_gives_way_to_its_reader, 60)
+TEST_F_TIMEOUT(peers, a_message_moves_to_its_reader, 60)
 {
 	struct server server = {
 		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 83,
@@ -35,12 +34,12 @@ TEST_F_TIMEOUT(peers, a_message_gives_way_to_its_reader, 60)
 	ASSERT_LE(0, start(&server));
 	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, 1000, &pkt));
 	use_beside(_metadata, self, &server, LONG);
-	EXPECT_LE(1, order(&server, 'N'));
+	EXPECT_EQ(2, order(&server, 'N'));
 	end(&server);
 }
 
 /* The cgroup is not full before that. */
-TEST_F_TIMEOUT(peers, a_larger_message_gives_way_to_its_reader, 100)
+TEST_F_TIMEOUT(peers, a_larger_message_moves_to_its_reader, 100)
 {
 	struct server server = {
 		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LARGE / 100 * 83,
@@ -53,7 +52,32 @@ TEST_F_TIMEOUT(peers, a_larger_message_gives_way_to_its_reader, 100)
 	ASSERT_LE(0, start(&server));
 	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, 1000, &pkt));
 	use_beside(_metadata, self, &server, LONG_OF_LARGE);
-	EXPECT_LE(1, order(&server, 'N'));
+	EXPECT_EQ(2, order(&server, 'N'));
+	end(&server);
+}
+
+/* And to one who sleeps when it comes. */
+TEST_F_TIMEOUT(peers, a_message_moves_to_a_reader_who_slept, 60)
+{
+	struct sender sender = new_sender(1, METHOD_TABLE, 1, LONG);
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 79,
+		.blocks = true,
+	};
+	struct heard heard = {};
+	int ret;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	EXPECT_LE(0, order(&server, 'u'));
+	ASSERT_EQ(0, begin_order(&server, 'W'));
+	sleep_ms(20);
+	ASSERT_EQ(0, send_up_to(self, &sender, 1, LONG, &heard));
+	hear(self, &sender, 1, &heard, 20);
+	EXPECT_EQ(1, heard.complete);
+	ret = wait_done(&server);
+	EXPECT_LT(LONG * 200, ret);
 	end(&server);
 }
 
@@ -115,50 +139,94 @@ TEST_F_TIMEOUT(peers, who_has_less_gives_what_may_go, 60)
 	end(&other);
 }
 
-/* Nobody acknowledges what it answers: it can do no more than that at a time. */
-TEST_F_TIMEOUT(peers, answers_do_not_fill_the_cgroup, 100)
+/*
+ * A message that is gone when it is read: the server has tried to learn of it by the order
+ * @learn, which returns @ret, and then by others.
+ */
+static void lose_a_message(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			   struct server *server, char learn, int ret)
 {
-	struct server server = {
-		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 70,
-	};
-	int written;
+	struct sender sender = new_sender(1, METHOD_TABLE, 1, LONG);
+	struct heard heard = {};
 
-	if (make_cgroup(self))
-		SKIP(return, "no memory cgroups");
-	ASSERT_LE(0, start(&server));
-	ASSERT_EQ(0, send_mads(self, &server, REQUESTS));
-	written = order(&server, 'S');
-	TH_LOG("%d of %u answered; memory.current %ld", written, REQUESTS,
-	       cgroup_get(CGROUP, "memory.current"));
-	EXPECT_LT(REQUESTS / 8, written);
-	EXPECT_LE(0, order(&server, 'u'));
-	end(&server);
+	ASSERT_LE(0, start(server));
+	ASSERT_EQ(0, send_up_to(self, &sender, 1, LONG, &heard));
+	hear(self, &sender, 1, &heard, 20);
+	ASSERT_EQ(ret, order(server, learn));
+	EXPECT_NE(-EIO, order(server, 'u'));
 }
 
-/* poll() has said that there is something: a read() that may block does not sleep for it. */
-TEST_F_TIMEOUT(peers, what_poll_has_seen_is_not_waited_for, 60)
+static struct server blocking_server(void)
 {
-	struct server server = {
+	return (struct server){
 		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 90,
 		.blocks = true,
 	};
-	struct sender sender = new_sender(1, METHOD_TABLE, 1, LONG);
-	struct heard heard = {};
+}
+
+/*
+ * A read() that may block does not sleep for what its process knows of, but then it does. In-tree
+ * the message is there, and too long.
+ */
+static void read_what_is_known(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			       struct server *server)
+{
+	bool is_gone = module_counter(self, "recv_shed") >= 0;
+
+	EXPECT_EQ(is_gone ? -EAGAIN : -EINVAL, order(server, 'B'));
+	EXPECT_EQ(is_gone ? -EINTR : -EINVAL, order(server, 'B'));
+	EXPECT_EQ(!is_gone, order(server, 'p'));
+}
+
+TEST_F_TIMEOUT(peers, what_poll_has_seen_is_not_waited_for, 60)
+{
+	struct server server = blocking_server();
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	lose_a_message(_metadata, self, &server, 'p', 1);
+	read_what_is_known(_metadata, self, &server);
+	end(&server);
+}
+
+TEST_F_TIMEOUT(peers, what_poll_had_seen_before_is_not_waited_for, 60)
+{
+	struct server server = blocking_server();
 	bool is_gone;
 
 	if (make_cgroup(self))
 		SKIP(return, "no memory cgroups");
-	ASSERT_LE(0, start(&server));
-	ASSERT_EQ(0, send_up_to(self, &sender, 1, LONG, &heard));
-	hear(self, &sender, 1, &heard, 20);
-	ASSERT_EQ(1, order(&server, 'p'));
-	EXPECT_LE(0, order(&server, 'u'));
-	/* In-tree it is there, and longer than that. */
+	lose_a_message(_metadata, self, &server, 'p', 1);
+	/* As another thread may. */
 	is_gone = module_counter(self, "recv_shed") >= 0;
-	EXPECT_EQ(is_gone ? -EAGAIN : -EINVAL, order(&server, 'B'));
-	/* Now it waits, until there is something. */
-	EXPECT_EQ(is_gone ? -EINTR : -EINVAL, order(&server, 'B'));
 	EXPECT_EQ(!is_gone, order(&server, 'p'));
+	EXPECT_EQ(1, order(&server, 'o'));
+	read_what_is_known(_metadata, self, &server);
+	end(&server);
+}
+
+TEST_F_TIMEOUT(peers, what_was_too_long_is_not_waited_for, 60)
+{
+	struct server server = blocking_server();
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	lose_a_message(_metadata, self, &server, 'n', -ENOSPC);
+	read_what_is_known(_metadata, self, &server);
+	end(&server);
+}
+
+/* A poll() for something else has not seen it. */
+TEST_F_TIMEOUT(peers, what_is_not_known_is_waited_for, 60)
+{
+	struct server server = blocking_server();
+	bool is_gone;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	lose_a_message(_metadata, self, &server, 'o', 1);
+	is_gone = module_counter(self, "recv_shed") >= 0;
+	EXPECT_EQ(is_gone ? -EINTR : -EINVAL, order(&server, 'B'));
 	end(&server);
 }
 
