@@ -88,6 +88,8 @@ UMAD_COUNTER(RMPP_SENT, rmpp_sent, "messages",
 	     "acknowledged to the last segment, or answered by an RMPP message")
 UMAD_COUNTER(RMPP_TX_FAILED, rmpp_tx_failed, "messages",
 	     "failed, or stopped by their receiver after the delivery")
+UMAD_COUNTER(RMPP_SEND_SHED, rmpp_send_shed, "messages",
+	     "of rmpp_tx_failed, answers that were ended, as the cgroup had no memory left")
 UMAD_COUNTER(RMPP_SEND_REFUSED, rmpp_send_refused, "writes",
 	     "writes of messages that failed for rmpp_send_bytes, or for a peer's part of it")
 UMAD_COUNTER(RMPP_SEND_SHARED, rmpp_send_shared, "messages",

@@ -14,6 +14,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
+#include <linux/swap.h>
 #include "charge.h"
 #include "file.h"
 #include "reserve.h"
@@ -107,7 +108,7 @@ static struct umad_file *largest_file(struct umad_reserve *top, enum umad_shed w
 
 /* Of the one that has most, and then of others. */
 static size_t shed_kind(struct umad_reserve *top, size_t bytes, enum umad_shed what,
-			struct list_head *gone)
+			struct umad_gone *gone)
 {
 	struct umad_file *file = largest_file(top, what);
 	size_t freed = file ? reclaim_ops->shed(file, bytes, what, gone) : 0;
@@ -123,27 +124,44 @@ static size_t shed_kind(struct umad_reserve *top, size_t bytes, enum umad_shed w
 	return freed;
 }
 
-static size_t shed(struct umad_reserve *reserve, size_t bytes)
+static size_t shed(struct umad_reserve *reserve, size_t bytes, enum umad_shed last)
 {
+	struct umad_gone gone = { .entries = LIST_HEAD_INIT(gone.entries) };
 	enum umad_shed what;
 	size_t freed = 0;
-	LIST_HEAD(gone);
 
 	spin_lock(&umad_reserves_lock);
-	for (what = 0; what < UMAD_SHED_KINDS && freed < bytes; what++)
+	for (what = 0; what <= last && freed < bytes; what++)
 		freed += shed_kind(reserve, bytes - freed, what, &gone);
 	spin_unlock(&umad_reserves_lock);
 	reclaim_ops->free(&gone);
 	return freed;
 }
 
-static size_t shed_of(struct umad_reserve *reserve)
+static size_t shed_of(struct umad_reserve *reserve, gfp_t gfp)
 {
 	u64 part = umad_reserve_kept(reserve) / SHED_PART;
+	enum umad_shed last = UMAD_SHED_KINDS - 1;
 
 	if (!umad_reserve_is_full(reserve, 0))
 		return 0;
-	return shed(reserve, clamp_t(u64, part, SHED_LEAST, SHED_MOST));
+	/* Nobody is killed for that, as for a message that is written. */
+	if (gfp & __GFP_NORETRY)
+		last = UMAD_SHED_UNREAD;
+	return shed(reserve, clamp_t(u64, part, SHED_LEAST, SHED_MOST), last);
+}
+
+/*
+ * Is nobody to lose anything for the memory that is looked for? Not for what else may be
+ * received; for a huge page, in place of which small ones do; nor for drop_caches, which asks all
+ * shrinkers for all that they have, or kswapd, which does not know whose cgroup is short.
+ */
+static bool is_in_vain(gfp_t gfp)
+{
+	const gfp_t huge = __GFP_NORETRY | __GFP_NOMEMALLOC;
+
+	return umad_reserve_is_refilling() || (gfp & huge) == huge ||
+	       !(current->flags & PF_MEMALLOC) || current_is_kswapd();
 }
 
 static unsigned long scan_objects(struct shrinker *shrinker, struct shrink_control *sc)
@@ -152,11 +170,10 @@ static unsigned long scan_objects(struct shrinker *shrinker, struct shrink_contr
 	struct umad_reserve *reserve;
 	size_t freed = 0;
 
-	/* Not for what else may be received. */
-	if (umad_reserve_is_refilling())
+	if (is_in_vain(sc->gfp_mask))
 		return SHRINK_STOP;
 	while (!freed && tries-- && (reserve = next_reserve(sc))) {
-		freed = shed_of(reserve);
+		freed = shed_of(reserve, sc->gfp_mask);
 		umad_reserve_drop(reserve);
 		cond_resched();
 	}

@@ -499,6 +499,21 @@ void umad_request_release_mad(struct umad_request *req)
 }
 
 /**
+ * umad_request_put_done() - drop the table's reference
+ * @req: DONE, in no list any more; consumed
+ *
+ * Context: process; may sleep; hold no lock; with an active reference to the agent, or in a
+ * handler of ib_core.
+ */
+void umad_request_put_done(struct umad_request *req)
+{
+	/* It has ended in the backlog, where it is not any more: nobody else takes it. */
+	if (req->held_buf)
+		umad_request_free_mad(req, req->held_buf);
+	umad_request_put(req);
+}
+
+/**
  * umad_request_unlock() - release &umad_file.lock after umad_request_step()
  * @file: whose lock is held
  *
@@ -516,12 +531,8 @@ void umad_request_unlock(struct umad_file *file) __releases(&file->lock)
 	list_splice_init(&file->done, &done);
 	spin_unlock(&file->lock);
 	umad_rxq_wake(&file->rxq);
-	list_for_each_entry_safe(req, next, &done, agent_node) {
-		/* It has ended in the backlog, where it is not any more: nobody else takes it. */
-		if (req->held_buf)
-			umad_request_free_mad(req, req->held_buf);
-		umad_request_put(req);
-	}
+	list_for_each_entry_safe(req, next, &done, agent_node)
+		umad_request_put_done(req);
 }
 
 /**

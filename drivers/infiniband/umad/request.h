@@ -182,6 +182,7 @@ void umad_request_hold_mad(struct umad_request *req);
 void umad_request_release_mad(struct umad_request *req);
 void umad_request_get(struct umad_request *req);
 void umad_request_put(struct umad_request *req);
+void umad_request_put_done(struct umad_request *req);
 enum umad_txn_action umad_request_step(struct umad_request *req,
 				       enum umad_txn_event event, int wc_status,
 				       ktime_t now);

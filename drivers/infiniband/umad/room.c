@@ -12,8 +12,11 @@
 #include "charge.h"
 #include "umad_memcg.h"
 
-/* Bytes that a cgroup lacks no more than when it reclaims for its limit: two huge pages. */
-#define FULL_MARGIN	((u64)SZ_4M)
+/*
+ * Bytes that a cgroup lacks no more than when it reclaims for its limit, and would kill for it:
+ * twice what is charged at a time. Nobody is killed for want of more pages in a row.
+ */
+#define FULL_MARGIN	((u64)SZ_512K)
 
 /* What a cgroup has of a kind. */
 static atomic64_t *bytes_of(struct umad_reserve *reserve, enum umad_kept what)
@@ -67,11 +70,6 @@ static u64 memcg_usage(struct mem_cgroup *memcg)
 	return (u64)page_counter_read(&memcg->memory) << PAGE_SHIFT;
 }
 
-static u64 cgroup_usage(const struct umad_reserve *reserve)
-{
-	return memcg_usage(reserve->memcg);
-}
-
 #ifdef CONFIG_LRU_GEN
 /* The lists with generations have counts of their own, which may be less than 0 for a moment. */
 static s64 pages_in_generations(const struct lruvec *lruvec, unsigned int zone)
@@ -98,7 +96,7 @@ static s64 file_pages(struct lruvec *lruvec, unsigned int zone)
 }
 
 /* Of that page cache, and what counts as such; not that of cgroups below. */
-static u64 cgroup_cache(const struct umad_reserve *reserve)
+static u64 memcg_cache(struct mem_cgroup *memcg)
 {
 	struct lruvec *lruvec;
 	unsigned int zone;
@@ -106,7 +104,7 @@ static u64 cgroup_cache(const struct umad_reserve *reserve)
 	int node;
 
 	for_each_node_state(node, N_MEMORY) {
-		lruvec = &reserve->memcg->nodeinfo[node]->lruvec;
+		lruvec = &memcg->nodeinfo[node]->lruvec;
 		for (zone = 0; zone < MAX_NR_ZONES; zone++)
 			pages += file_pages(lruvec, zone);
 	}
@@ -114,12 +112,12 @@ static u64 cgroup_cache(const struct umad_reserve *reserve)
 }
 
 /* What is reclaimed of that for the limit of a cgroup above: nothing below memory.min. */
-static u64 cgroup_cache_unprotected(const struct umad_reserve *reserve)
+static u64 memcg_cache_unprotected(struct mem_cgroup *memcg)
 {
-	u64 usage = cgroup_usage(reserve);
-	u64 kept = (u64)READ_ONCE(reserve->memcg->memory.min) << PAGE_SHIFT;
+	u64 usage = memcg_usage(memcg);
+	u64 kept = (u64)READ_ONCE(memcg->memory.min) << PAGE_SHIFT;
 
-	return min(cgroup_cache(reserve), usage - min(usage, kept));
+	return min(memcg_cache(memcg), usage - min(usage, kept));
 }
 #else
 static u64 memcg_max(struct mem_cgroup *memcg)
@@ -137,17 +135,12 @@ static u64 memcg_usage(struct mem_cgroup *memcg)
 	return 0;
 }
 
-static u64 cgroup_usage(const struct umad_reserve *reserve)
+static u64 memcg_cache(struct mem_cgroup *memcg)
 {
 	return 0;
 }
 
-static u64 cgroup_cache(const struct umad_reserve *reserve)
-{
-	return 0;
-}
-
-static u64 cgroup_cache_unprotected(const struct umad_reserve *reserve)
+static u64 memcg_cache_unprotected(struct mem_cgroup *memcg)
 {
 	return 0;
 }
@@ -169,6 +162,21 @@ u64 umad_reserve_max(const struct umad_reserve *reserve)
 	return max;
 }
 
+/**
+ * umad_reserve_part() - how many objects are a part of what a cgroup may have
+ * @reserve: the cgroup's, or NULL
+ * @part: one in so many
+ * @bytes: of an object
+ *
+ * Whatever others have: what is shared among few is of no use, and these can be reclaimed.
+ * Context: any.
+ * Return: how many, by its limit and those above it.
+ */
+u64 umad_reserve_part(const struct umad_reserve *reserve, unsigned int part, size_t bytes)
+{
+	return div_u64(umad_reserve_max(reserve), part * bytes);
+}
+
 /* The files of a cgroup, times the cgroups beside it, and so on. */
 static u64 more_parts(u64 parts, const struct umad_reserve *reserve)
 {
@@ -187,10 +195,10 @@ static u64 unread_of(const struct umad_reserve *reserve)
  */
 static u64 what_stays(const struct umad_reserve *of_file, const struct umad_reserve *reserve)
 {
-	u64 usage = cgroup_usage(reserve), cache = cgroup_cache(reserve);
+	u64 usage = memcg_usage(reserve->memcg), cache = memcg_cache(reserve->memcg);
 
 	for (; of_file != reserve; of_file = of_file->parent)
-		cache += cgroup_cache_unprotected(of_file);
+		cache += memcg_cache_unprotected(of_file->memcg);
 	return usage - min(usage, cache);
 }
 
@@ -205,41 +213,42 @@ static u64 room_beside(u64 stays, u64 kept, u64 max)
 }
 
 /**
- * umad_reserve_share() - what each file of a cgroup may have for what is whole and was read
- * @reserve: of the file, or NULL
- * @parts: of all that the cgroup may have, the files have one in so many together
+ * umad_cgroup_left() - what the cgroup of the caller may still be charged
  *
- * Context: any.
- * Return: bytes, the least by its limit and those above it.
+ * That includes what can be reclaimed of page cache; that of cgroups beside it is not seen.
+ * Context: process; does not sleep.
+ * Return: bytes, the least of it and those above it, but a 16th of their limits at least;
+ * U64_MAX: any number.
  */
-u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
+u64 umad_cgroup_left(void)
 {
-	u64 share = U64_MAX, of_all = parts, max;
+	struct mem_cgroup *own = get_mem_cgroup_from_mm(current->mm), *memcg;
+	u64 left = U64_MAX, cache = 0, max, usage;
 
-	for (; reserve; reserve = reserve->parent) {
-		of_all = more_parts(of_all, reserve);
-		max = cgroup_max(reserve);
-		share = min(share, div_u64(max, of_all));
+	for (memcg = own; memcg; memcg = parent_mem_cgroup(memcg)) {
+		max = memcg_max(memcg);
+		usage = memcg_usage(memcg);
+		if (max != U64_MAX)
+			left = min(left, room_beside(usage, cache + memcg_cache(memcg), max));
+		cache += memcg_cache_unprotected(memcg);
 	}
-	return share;
+	mem_cgroup_put(own);
+	return left;
 }
 
-/*
- * Somewhat less than half of that: who reads an answer needs as much again, and who is asked
- * decides how long it is.
- */
+/* Somewhat less than that: who is asked decides how long an answer is. */
 static u64 room_for_answers(const struct umad_reserve *of_file,
 			    const struct umad_reserve *reserve, u64 max)
 {
 	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve);
 
-	return room_beside(what_stays(of_file, reserve), kept, max) / 16 * 7;
+	return room_beside(what_stays(of_file, reserve), kept, max) / 8 * 7;
 }
 
 /*
  * What may have come together before more of it is refused, and has. What has begun may have
  * twice as much as what begins; and all that has begun, or is whole and not read, comes to
- * half of the limit, with answers to half as much again as these may have.
+ * half of the limit, with answers to a 16th more than these may have.
  */
 static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what, u64 quarter,
 			 u64 for_answers)
@@ -257,7 +266,7 @@ static bool has_too_much(const struct umad_reserve *reserve, enum umad_kept what
 		return unasked + answers + unread > 2 * quarter;
 	default:
 		return answers + unread > for_answers ||
-		       unasked + answers + unread > for_answers + for_answers / 2;
+		       unasked + answers + unread > for_answers + for_answers / 16;
 	}
 }
 

@@ -26,9 +26,10 @@ enum umad_kept {
 
 void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 bytes);
 u64 umad_reserve_max(const struct umad_reserve *reserve);
-u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts);
 bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what);
 u64 umad_reserve_kept(const struct umad_reserve *reserve);
+u64 umad_reserve_part(const struct umad_reserve *reserve, unsigned int part, size_t bytes);
+u64 umad_cgroup_left(void);
 bool umad_reserve_is_full(const struct umad_reserve *reserve, u64 beside);
 
 #endif /* UMAD_ROOM_H */

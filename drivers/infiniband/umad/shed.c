@@ -3,18 +3,20 @@
 #include "shed.h"
 
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/sched.h>
 #include "file.h"
+#include "pagebuf.h"
 #include "port.h"
 #include "reclaim.h"
 #include "rmpp/shed.h"
 #include "rxq.h"
 #include "unread.h"
 
-static size_t shed_unread(struct umad_file *file, size_t bytes, struct list_head *gone)
+static size_t shed_unread(struct umad_file *file, size_t bytes, struct umad_gone *gone)
 {
 	unsigned int n;
-	size_t freed = umad_rxq_shed(&file->rxq, bytes, gone, &n);
+	size_t freed = umad_rxq_shed(&file->rxq, bytes, &gone->entries, &n);
 
 	while (n--)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_RECV_SHED);
@@ -24,11 +26,17 @@ static size_t shed_unread(struct umad_file *file, size_t bytes, struct list_head
 }
 
 static size_t shed(struct umad_file *file, size_t bytes, enum umad_shed what,
-		   struct list_head *gone)
+		   struct umad_gone *gone)
 {
-	if (what == UMAD_SHED_UNREAD)
+	switch (what) {
+	case UMAD_SHED_UNREAD:
 		return shed_unread(file, bytes, gone);
-	return umad_rmpp_shed(file, bytes, what, gone);
+	case UMAD_SHED_SILENT:
+	case UMAD_SHED_SENT:
+		return umad_rmpp_shed_sent(file, bytes, what == UMAD_SHED_SILENT, gone);
+	default:
+		return umad_rmpp_shed(file, bytes, what, gone);
+	}
 }
 
 /* With what is unread and may not go. */
@@ -39,14 +47,17 @@ static size_t size(const struct umad_file *file, enum umad_shed what)
 	return umad_rmpp_size(file, what);
 }
 
-static void free_gone(struct list_head *gone)
+static void free_gone(struct umad_gone *gone)
 {
-	struct umad_rx_entry *entry, *next;
+	struct umad_rx_entry *entry, *next_entry;
+	struct umad_pagebuf *buf, *next;
 
-	list_for_each_entry_safe(entry, next, gone, node) {
+	list_for_each_entry_safe(entry, next_entry, &gone->entries, node) {
 		entry->ops->release(NULL, entry, true);
 		cond_resched();
 	}
+	llist_for_each_entry_safe(buf, next, llist_del_all(&gone->bufs), free_node)
+		umad_pagebuf_free(buf);
 }
 
 static const struct umad_reclaim_ops reclaim_ops = {

@@ -19,10 +19,6 @@ module_param(rmpp_file_answers, uint, 0644);
 MODULE_PARM_DESC(rmpp_file_answers,
 		 "ACKs, STOPs and ABORTs of received messages that ib_core has to send for one file (default: 4096)");
 
-/* Of a cgroup's memory its files have one part in so many for what they answer; or so many. */
-#define ANSWERS_PART	64
-#define ANSWERS_FEW	16
-
 /* The lock is held, but others look without it. */
 static unsigned int count_active(unsigned int *active, int more)
 {
@@ -141,17 +137,6 @@ void umad_rmpp_uncount(struct umad_xfer_rx *rx)
 	rx->peer = NULL;
 }
 
-/* Each keeps a message, which cannot be given back meanwhile. */
-static bool has_all_answers(const struct umad_file *file)
-{
-	unsigned int answers = file->rmpp->answers;
-
-	if (answers >= READ_ONCE(rmpp_file_answers))
-		return true;
-	return answers >= ANSWERS_FEW &&
-	       answers * UMAD_RX_BYTES >= umad_reserve_share(file->reserve, ANSWERS_PART);
-}
-
 /**
  * umad_rmpp_answer_enter() - a received message is to be answered
  * @file: whose message it is
@@ -165,7 +150,7 @@ static bool has_all_answers(const struct umad_file *file)
 bool umad_rmpp_answer_enter(struct umad_file *file)
 {
 	lockdep_assert_held(&file->lock);
-	if (has_all_answers(file)) {
+	if (file->rmpp->answers >= READ_ONCE(rmpp_file_answers)) {
 		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_ANSWERS_DROPPED);
 		return false;
 	}

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "agent.h"
+#include "charge.h"
 #include "file.h"
 #include "pagebuf.h"
 #include "port.h"
@@ -21,16 +22,19 @@
 
 /**
  * umad_rmpp_dedup_put() - a reference is gone
- * @dedup: of which the caller had one; freed with the last
+ * @dedup: of which the caller had one
  *
  * Context: process; does not sleep.
+ * Return: the data, to be freed, if it was the last; or NULL.
  */
-void umad_rmpp_dedup_put(struct umad_rmpp_dedup *dedup)
+struct umad_pagebuf *umad_rmpp_dedup_put(struct umad_rmpp_dedup *dedup)
 {
+	struct umad_pagebuf *data = dedup->data;
+
 	if (!refcount_dec_and_test(&dedup->refs))
-		return;
-	umad_pagebuf_free_soon(dedup->data);
+		return NULL;
 	kfree(dedup);
+	return data;
 }
 
 /* One that may be equal, with a reference; or NULL. */
@@ -74,8 +78,7 @@ static void join(struct umad_xfer_tx *tx, struct umad_rmpp_dedup *dedup)
 /* Nothing is equal to it yet. Without memory nothing will be. */
 static void share_own(struct umad_xfer_tx *tx, u32 hash)
 {
-	struct umad_rmpp_dedup *dedup = kmalloc(sizeof(*dedup), GFP_KERNEL_ACCOUNT |
-						__GFP_NORETRY | __GFP_NOWARN);
+	struct umad_rmpp_dedup *dedup = kmalloc(sizeof(*dedup), UMAD_GFP_MESSAGE);
 
 	if (!dedup)
 		return;
@@ -106,7 +109,7 @@ void umad_rmpp_dedup_enter(struct umad_xfer_tx *tx)
 	hash = umad_pagebuf_hash(own);
 	dedup = find_candidate(tx, hash);
 	if (dedup && !umad_pagebuf_is_equal(own, dedup->data, tx->data_len)) {
-		umad_rmpp_dedup_put(dedup);
+		umad_pagebuf_free_soon(umad_rmpp_dedup_put(dedup));
 		dedup = NULL;
 	}
 	if (!dedup) {

@@ -34,6 +34,6 @@ struct umad_rmpp_dedup {
 
 void umad_rmpp_dedup_enter(struct umad_xfer_tx *tx);
 void umad_rmpp_dedup_leave(struct umad_xfer_tx *tx);
-void umad_rmpp_dedup_put(struct umad_rmpp_dedup *dedup);
+struct umad_pagebuf *umad_rmpp_dedup_put(struct umad_rmpp_dedup *dedup);
 
 #endif /* UMAD_RMPP_DEDUP_H */

@@ -3,8 +3,11 @@
 #include "rmpp/dest.h"
 
 #include <linux/err.h>
+#include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
+#include "charge.h"
 #include "file.h"
 #include "port.h"
 #include "room.h"
@@ -19,9 +22,6 @@ module_param(rmpp_send_bytes, ulong, 0644);
 MODULE_PARM_DESC(rmpp_send_bytes,
 		 "Bytes of RMPP messages being sent by one file, to one destination half of what others leave (default: 1 GiB)");
 
-/* Of a cgroup's memory its files have one part in so many for answers. */
-#define ANSWERS_PART	8
-
 static int compare_node(struct rb_node *node, const struct rb_node *other)
 {
 	return umad_addr_compare_node(&rb_entry(node, struct umad_rmpp_dest,
@@ -33,30 +33,18 @@ static int compare_node(struct rb_node *node, const struct rb_node *other)
 /*
  * A peer that asks for much and takes nothing keeps a server's answers for as long as
  * that tries to send them. So each has at most what is left then (a dynamic threshold, as
- * switches have for the queues of a shared buffer): n such peers leave 1/2^n for others.
- * A message longer than that is sent alone.
+ * switches have for the queues of a shared buffer), of the file's limit and of the writer's
+ * cgroup: n such peers leave 1/2^n for others. A message longer than that is sent alone.
  */
 static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_dest *dest,
-			  u64 bytes)
+			  u64 bytes, u64 cgroup_left)
 {
 	u64 limit = READ_ONCE(rmpp_send_bytes);
 
 	if (rmpp->sending_bytes + bytes > limit)
 		return false;
 	return !rmpp->sending_bytes ||
-	       dest->bytes + bytes <= limit - rmpp->sending_bytes - bytes;
-}
-
-/*
- * Who asks decides how many answers there are, and who does not acknowledge them how long they
- * stay: they do not fill the cgroup. One at a time is sent in any case.
- */
-static bool cgroup_has_room(const struct umad_file *file, u64 bytes)
-{
-	u64 sending = file->rmpp->sending_bytes;
-
-	return !sending ||
-	       sending + bytes <= umad_reserve_share(file->reserve, ANSWERS_PART);
+	       dest->bytes + bytes <= min(limit - rmpp->sending_bytes, cgroup_left) - bytes;
 }
 
 /**
@@ -66,7 +54,6 @@ static bool cgroup_has_room(const struct umad_file *file, u64 bytes)
  * @bytes: of memory that it takes, at least one
  * @whole: it has a single segment: max_sends is its only bound, so that those to others
  *	leave it a place
- * @answer: it answers a request, and has no more than its part of the file's cgroup
  *
  * Context: process; sleeps; takes &umad_file.lock.
  * Return: for umad_rmpp_dest_uncharge(); -ENOMEM, also if the messages of the file, or
@@ -74,14 +61,15 @@ static bool cgroup_has_room(const struct umad_file *file, u64 bytes)
  */
 struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 					     const struct umad_addr *to,
-					     u64 bytes, bool whole, bool answer)
+					     u64 bytes, bool whole)
 {
+	u64 cgroup_left = max(umad_cgroup_left(), bytes);
 	struct umad_rmpp *rmpp = file->rmpp;
 	struct umad_rmpp_dest *new, *dest;
 	struct rb_node *there;
 	bool taken;
 
-	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+	new = kzalloc(sizeof(*new), UMAD_GFP_MESSAGE);
 	if (!new)
 		return ERR_PTR(-ENOMEM);
 	new->to = *to;
@@ -89,8 +77,7 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 	spin_lock(&file->lock);
 	there = rb_find_add(&new->node, &rmpp->dests, compare_node);
 	dest = there ? rb_entry(there, struct umad_rmpp_dest, node) : new;
-	taken = (whole || dest_has_room(rmpp, dest, bytes)) &&
-		(!answer || cgroup_has_room(file, bytes));
+	taken = whole || dest_has_room(rmpp, dest, bytes, cgroup_left);
 	if (taken) {
 		dest->bytes += bytes;
 		rmpp->sending_bytes += bytes;
@@ -114,20 +101,16 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
  * @bytes: as charged
  * @shared: of these, bytes that do not count in &umad_rmpp.sending_bytes any more
  *
- * Context: process; takes &umad_file.lock; does not sleep.
+ * Context: process, &umad_file.lock held; does not sleep.
  */
 void umad_rmpp_dest_uncharge(struct umad_file *file,
 			     struct umad_rmpp_dest *dest, u64 bytes, u64 shared)
 {
-	bool last;
-
-	spin_lock(&file->lock);
+	lockdep_assert_held(&file->lock);
 	file->rmpp->sending_bytes -= bytes - shared;
 	dest->bytes -= bytes;
-	last = !dest->bytes;
-	if (last)
-		rb_erase(&dest->node, &file->rmpp->dests);
-	spin_unlock(&file->lock);
-	if (last)
-		kfree(dest);
+	if (dest->bytes)
+		return;
+	rb_erase(&dest->node, &file->rmpp->dests);
+	kfree(dest);
 }

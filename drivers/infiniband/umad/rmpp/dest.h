@@ -23,7 +23,7 @@ struct umad_rmpp_dest {
 
 struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 					     const struct umad_addr *to,
-					     u64 bytes, bool whole, bool answer);
+					     u64 bytes, bool whole);
 void umad_rmpp_dest_uncharge(struct umad_file *file,
 			     struct umad_rmpp_dest *dest, u64 bytes, u64 shared);
 

@@ -28,7 +28,7 @@ MODULE_PARM_DESC(rmpp_file_memos,
 #define PEER_PART	4
 /* Those that go when one is added: too old, and too many, as the parameter may change. */
 #define DROP_MAX	2
-/* Of a cgroup's memory its files have one part in so many for memos, and for what lingers. */
+/* Of a cgroup's memory a file has one part in so many for memos, and for what lingers. */
 #define MEMOS_PART	16
 /* With what is known of the peer, if that has no other. */
 #define MEMO_BYTES	(sizeof(struct umad_rmpp_memo) + sizeof(struct umad_rmpp_memo_peer))
@@ -228,7 +228,7 @@ void umad_rmpp_memo_remove(struct umad_file *file, struct umad_rmpp_memo *memo)
 static unsigned int memos_max(const struct umad_file *file)
 {
 	return min_t(u64, READ_ONCE(rmpp_file_memos),
-		     div_u64(umad_reserve_share(file->reserve, MEMOS_PART), MEMO_BYTES));
+		     umad_reserve_part(file->reserve, MEMOS_PART, MEMO_BYTES));
 }
 
 /* Who has to lose one for the next of @addr: that itself, who has most, or NULL. */

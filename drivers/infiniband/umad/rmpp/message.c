@@ -12,6 +12,7 @@
 #include <rdma/ib_mad.h>
 #include "addr.h"
 #include "agent.h"
+#include "charge.h"
 #include "file.h"
 #include "pagebuf.h"
 #include "request.h"
@@ -37,8 +38,7 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 					 size_t len)
 {
 	size_t in_head = min(len, sizeof(struct ib_mad));
-	const struct ib_mad_hdr *mad_hdr = head;
-	size_t hdr_len = ib_get_mad_data_offset(mad_hdr->mgmt_class);
+	size_t hdr_len = ib_get_mad_data_offset(((const struct ib_mad_hdr *)head)->mgmt_class);
 	struct umad_rmpp_dest *dest;
 	struct umad_xfer_tx *tx;
 	struct umad_addr to;
@@ -46,21 +46,19 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 
 	if (len < hdr_len)
 		return ERR_PTR(-EINVAL);
-	tx = kzalloc(sizeof(*tx), GFP_KERNEL_ACCOUNT);
+	tx = kzalloc(sizeof(*tx), UMAD_GFP_MESSAGE);
 	if (!tx)
 		return ERR_PTR(ret);
 	tx->file = file;
-	/* One try: whoever wants more than there is hears so at once. */
-	tx->data = umad_pagebuf_alloc(GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
-				      __GFP_NOWARN);
+	INIT_LIST_HEAD(&tx->sent_node);
+	tx->data = umad_pagebuf_alloc(UMAD_GFP_MESSAGE);
 	if (!tx->data)
 		goto err;
 
 	/* One without data takes memory, too. */
 	tx->charged = max_t(size_t, PAGE_ALIGN(len - hdr_len), PAGE_SIZE);
 	umad_addr_from_hdr(&to, hdr);
-	dest = umad_rmpp_dest_charge(file, &to, tx->charged, len <= sizeof(struct ib_mad),
-				     ib_response_mad(mad_hdr));
+	dest = umad_rmpp_dest_charge(file, &to, tx->charged, len <= sizeof(struct ib_mad));
 	if (IS_ERR(dest))
 		goto err;
 	tx->dest = dest;
@@ -97,28 +95,40 @@ void umad_xfer_tx_count(struct umad_xfer_tx *tx, u32 segs)
 	tx->short_segs = segs;
 }
 
-/* Its data, and what is charged for it, if they are there. @arrived: not while some is posted. */
-static void data_free(struct umad_xfer_tx *tx, bool arrived)
+/**
+ * umad_xfer_tx_take_data() - take a message's data, and what is charged for it
+ * @tx: of which nothing is posted any more
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: the data, to be freed, or NULL: it was taken already, or others have it, too.
+ */
+struct umad_pagebuf *umad_xfer_tx_take_data(struct umad_xfer_tx *tx)
 {
 	struct umad_rmpp_dedup *dedup = NULL;
 	struct umad_rmpp_dest *dest = NULL;
 	struct umad_pagebuf *data = NULL;
 
-	spin_lock(&tx->file->lock);
-	if (!arrived || !tx->engine.posted) {
-		if (tx->dedup)
-			umad_rmpp_dedup_leave(tx);
-		swap(dedup, tx->dedup);
-		swap(data, tx->data);
-		swap(dest, tx->dest);
-	}
-	spin_unlock(&tx->file->lock);
+	if (tx->dedup)
+		umad_rmpp_dedup_leave(tx);
+	swap(dedup, tx->dedup);
+	swap(data, tx->data);
+	swap(dest, tx->dest);
+	list_del_init(&tx->sent_node);
 	if (dest)
 		umad_rmpp_dest_uncharge(tx->file, dest, tx->charged, tx->shared);
-	if (dedup)
-		umad_rmpp_dedup_put(dedup);
-	else
-		umad_pagebuf_free_soon(data);
+	return dedup ? umad_rmpp_dedup_put(dedup) : data;
+}
+
+/* @arrived: not while some is posted. */
+static void data_free(struct umad_xfer_tx *tx, bool arrived)
+{
+	struct umad_pagebuf *data = NULL;
+
+	spin_lock(&tx->file->lock);
+	if (!arrived || !tx->engine.posted)
+		data = umad_xfer_tx_take_data(tx);
+	spin_unlock(&tx->file->lock);
+	umad_pagebuf_free_soon(data);
 }
 
 /**

@@ -26,6 +26,8 @@ struct umad_request;
  * @dedup: its data is that of others, too, or may be; constant once posted, then NULL
  * @dedup_node: in &umad_rmpp_dedup.users; protected by &umad_file.lock
  * @charged: bytes, constant
+ * @sent_node: in &umad_rmpp.answers_sent, if it answers a request and has @data; protected by
+ *	&umad_file.lock
  * @shared: of these, what another message of @dedup is charged for; protected by
  *	&umad_file.lock
  * @data: its data, constant once posted, and NULL when it has arrived
@@ -59,6 +61,7 @@ struct umad_xfer_tx {
 	struct umad_rmpp_dedup *dedup;
 	struct list_head dedup_node;
 	size_t charged;
+	struct list_head sent_node;
 	size_t shared;
 	struct umad_pagebuf *data;
 	size_t data_len;
@@ -96,6 +99,7 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 void umad_xfer_tx_count(struct umad_xfer_tx *tx, u32 segs);
 void umad_xfer_tx_free(struct umad_xfer_tx *tx);
 void umad_xfer_tx_give_back(struct umad_xfer_tx *tx);
+struct umad_pagebuf *umad_xfer_tx_take_data(struct umad_xfer_tx *tx);
 struct ib_mad_hdr *umad_xfer_tx_mad(struct umad_xfer_tx *tx);
 void umad_xfer_tx_arm(struct umad_request *req);
 bool umad_xfer_tx_is_active(const struct umad_request *req);

@@ -47,6 +47,7 @@ struct umad_rmpp *umad_rmpp_alloc(struct umad_file *file)
 	rmpp->by_bytes = RB_ROOT_CACHED;
 	rmpp->dests = RB_ROOT;
 	INIT_LIST_HEAD(&rmpp->dedups);
+	INIT_LIST_HEAD(&rmpp->answers_sent);
 	INIT_LIST_HEAD(&rmpp->lone);
 	INIT_LIST_HEAD(&rmpp->begun);
 	INIT_LIST_HEAD(&rmpp->answers_begun);
@@ -72,6 +73,6 @@ void umad_rmpp_free(struct umad_rmpp *rmpp)
 		     rmpp->lingering_count || rmpp->memos.count || rmpp->resolving ||
 		     atomic_read(&rmpp->rejects) ||
 		     rmpp->sending_bytes || !RB_EMPTY_ROOT(&rmpp->dests) ||
-		     !list_empty(&rmpp->dedups));
+		     !list_empty(&rmpp->dedups) || !list_empty(&rmpp->answers_sent));
 	kfree(rmpp);
 }

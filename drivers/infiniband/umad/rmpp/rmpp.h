@@ -68,6 +68,7 @@ struct umad_rmpp_memos {
  * @lingering_count: how many are in @lingering
  * @dests: struct umad_rmpp_dest, where messages are being sent to
  * @dedups: struct umad_rmpp_dedup, the data of such messages, that which was last used first
+ * @answers_sent: such messages that answer requests, the oldest first
  * @sending_bytes: memory of messages that are being sent
  * @send_queue: those that have segments to send, by class
  */
@@ -96,6 +97,7 @@ struct umad_rmpp {
 	unsigned int lingering_count;
 	struct rb_root dests;
 	struct list_head dedups;
+	struct list_head answers_sent;
 	u64 sending_bytes;
 	struct umad_sched_queue send_queue[UMAD_SCHED_CLASSES];
 };

@@ -441,6 +441,9 @@ void umad_xfer_tx_begin(struct umad_request *req)
 	if (tx->engine.segs == 1)
 		umad_sched_note_single(&req->file->port->sched);
 	spin_lock(&req->file->lock);
+	/* It may have ended. */
+	if (req->txn.key.response && tx->data)
+		list_add_tail(&tx->sent_node, &req->file->rmpp->answers_sent);
 	tx->unscheduled++;
 	if (!segments_post(req, 1))
 		tx->unscheduled--;

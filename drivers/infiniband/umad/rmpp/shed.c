@@ -116,11 +116,11 @@ static struct umad_xfer_rx *next_answer(const struct umad_rmpp *rmpp)
 	return largest;
 }
 
-static bool evict(struct umad_xfer_rx *rx, struct list_head *gone)
+static bool evict(struct umad_xfer_rx *rx, struct umad_gone *gone)
 {
 	if (!umad_xfer_rx_evict(rx))
 		return false;
-	list_add(&rx->entry->rx_entry.node, gone);
+	list_add(&rx->entry->rx_entry.node, &gone->entries);
 	rx->entry = NULL;
 	spin_lock(&evicted_lock);
 	list_add_tail(&rx->linger_node, &evicted);
@@ -167,7 +167,7 @@ static size_t shed_ended(struct umad_file *file, size_t bytes)
 }
 
 static size_t shed_messages(struct umad_file *file, size_t bytes, bool answers,
-			    struct list_head *gone)
+			    struct umad_gone *gone)
 {
 	unsigned int ended = 0;
 	struct umad_xfer_rx *rx;
@@ -187,7 +187,7 @@ static size_t shed_messages(struct umad_file *file, size_t bytes, bool answers,
 }
 
 /**
- * umad_rmpp_size() - what a file has of messages that it receives, or has received
+ * umad_rmpp_size() - what a file has of messages
  * @file: the file
  * @what: of this kind, but for UMAD_SHED_UNREAD
  *
@@ -204,6 +204,8 @@ size_t umad_rmpp_size(const struct umad_file *file, enum umad_shed what)
 	if (what == UMAD_SHED_ENDED)
 		return READ_ONCE(rmpp->lingering_count) * sizeof(struct umad_xfer_rx) +
 		       READ_ONCE(rmpp->memos.count) * sizeof(struct umad_rmpp_memo);
+	if (what == UMAD_SHED_SILENT || what == UMAD_SHED_SENT)
+		return READ_ONCE(rmpp->sending_bytes);
 	unasked = READ_ONCE(rmpp->unasked_bytes);
 	if (what == UMAD_SHED_ANSWERS)
 		return READ_ONCE(rmpp->reassembly_bytes) - unasked;
@@ -214,15 +216,14 @@ size_t umad_rmpp_size(const struct umad_file *file, enum umad_shed what)
  * umad_rmpp_shed() - end messages that are being received, or forget those that were
  * @file: the file
  * @bytes: of memory that is to be given back, if they have so much; of many messages less
- * @what: of this kind, but for UMAD_SHED_UNREAD
- * @gone: where that goes, &umad_rx_entry.node, for &umad_rx_ops.release without a queue; or
- *	it is given back here
+ * @what: of this kind: UMAD_SHED_ENDED, _UNASKED or _ANSWERS
+ * @gone: where that goes, or it is given back here
  *
  * Context: process, reclaiming memory; does not sleep.
  * Return: bytes.
  */
 size_t umad_rmpp_shed(struct umad_file *file, size_t bytes, enum umad_shed what,
-		      struct list_head *gone)
+		      struct umad_gone *gone)
 {
 	size_t freed = 0;
 

@@ -37,6 +37,7 @@ enum rmpp_tx_state {
  * @RMPP_REASON_STOPPED: the receiver sent STOP
  * @RMPP_REASON_ABORTED: the receiver sent ABORT
  * @RMPP_REASON_PROTOCOL_ERROR: the receiver broke the protocol, and was sent ABORT
+ * @RMPP_REASON_NO_MEMORY: the sender's memory was needed, and the receiver was sent STOP
  */
 enum rmpp_reason {
 	RMPP_REASON_NONE,
@@ -44,6 +45,7 @@ enum rmpp_reason {
 	RMPP_REASON_STOPPED,
 	RMPP_REASON_ABORTED,
 	RMPP_REASON_PROTOCOL_ERROR,
+	RMPP_REASON_NO_MEMORY,
 };
 
 /**
@@ -153,5 +155,7 @@ bool rmpp_tx_must_abort(const struct rmpp_tx *tx);
 void rmpp_tx_waited(struct rmpp_tx *tx, u64 since, u64 now);
 u64 rmpp_tx_wait_deadline(const struct rmpp_tx *tx, u64 since);
 void rmpp_tx_held(struct rmpp_tx *tx, u64 since, u64 now);
+bool rmpp_tx_is_silent(const struct rmpp_tx *tx, u64 now);
+void rmpp_tx_no_memory(struct rmpp_tx *tx);
 
 #endif /* UMAD_RMPP_TX_H */

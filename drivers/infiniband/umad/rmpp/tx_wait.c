@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What keeps a sender from sending is no silence of its receiver. */
+/* What keeps a sender from sending is no silence of its receiver; and what is one. */
 #include "rmpp/tx.h"
 
 #include <linux/minmax.h>
 #include "umad_export.h"
+
+/* Longer than the slowest receiver that is there takes to acknowledge. */
+#define SILENT_AFTER	(500ULL * NSEC_PER_MSEC)
 
 /**
  * rmpp_tx_waited() - the caller kept it from sending again
@@ -62,3 +65,34 @@ void rmpp_tx_held(struct rmpp_tx *tx, u64 since, u64 now)
 		tx->rto_at = min(tx->rto_at + (now - since), now + tx->rto);
 }
 EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_held);
+
+/**
+ * rmpp_tx_is_silent() - does its receiver not answer?
+ * @tx: the sender
+ * @now: the time
+ *
+ * It may still: not before rmpp_tx_timer() gives up it is sure that it will not.
+ * Context: any.
+ * Return: true if something has been sent, and nothing was heard for half a second.
+ */
+bool rmpp_tx_is_silent(const struct rmpp_tx *tx, u64 now)
+{
+	return tx->state == RMPP_TX_SENDING && !tx->posted && tx->next > tx->una &&
+	       now >= max(tx->progress_at, tx->heard_at) + SILENT_AFTER;
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_is_silent);
+
+/**
+ * rmpp_tx_no_memory() - the message has to go
+ * @tx: the sender, SENDING, with nothing posted
+ *
+ * Context: any.
+ */
+void rmpp_tx_no_memory(struct rmpp_tx *tx)
+{
+	WRITE_ONCE(tx->state, RMPP_TX_FAILED);
+	tx->reason = RMPP_REASON_NO_MEMORY;
+	tx->status = IB_MGMT_RMPP_STATUS_RESX;
+	tx->rto_at = 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_no_memory);

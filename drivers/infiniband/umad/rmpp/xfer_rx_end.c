@@ -5,7 +5,6 @@
 
 #include <linux/err.h>
 #include <linux/lockdep.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include "agent.h"
 #include "ah.h"
@@ -89,7 +88,7 @@ struct umad_xfer_rx *umad_xfer_rx_linger(struct umad_xfer_rx *rx)
 
 	lockdep_assert_held(&file->lock);
 	list_add_tail(&rx->linger_node, &file->rmpp->lingering);
-	max = div_u64(umad_reserve_share(file->reserve, LINGERING_PART), UMAD_RX_BYTES);
+	max = umad_reserve_part(file->reserve, LINGERING_PART, UMAD_RX_BYTES);
 	if (++file->rmpp->lingering_count <= clamp_t(u64, max, 1, LINGERING_MAX))
 		return NULL;
 	oldest = list_first_entry(&file->rmpp->lingering, struct umad_xfer_rx, linger_node);
@@ -216,33 +215,48 @@ static void ack_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	umad_xfer_rx_put(rx);
 }
 
-/* STOP or ABORT. ib_core keeps the agent until this returns, and so the file is there. */
+static void answer_leave(struct umad_file *file)
+{
+	spin_lock(&file->lock);
+	umad_rmpp_answer_leave(file);
+	spin_unlock(&file->lock);
+}
+
+/*
+ * STOP, ABORT, or an ACK that keeps no message. ib_core keeps the agent until this returns, and
+ * so the file is there.
+ */
 static void end_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 {
 	struct umad_agent *agent = buf->mad_agent->context;
 
 	umad_post_free(buf, umad_post_owner(buf));
-	spin_lock(&agent->file->lock);
-	umad_rmpp_answer_leave(agent->file);
-	spin_unlock(&agent->file->lock);
+	answer_leave(agent->file);
 }
 
-static void not_posted(struct umad_xfer_rx *rx, bool ack)
+/* It is not posted, or keeps no message. */
+static void ack_leave(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
-	struct umad_ah *ah = NULL;
+	struct umad_ah *ah;
 
 	spin_lock(&file->lock);
-	umad_rmpp_answer_leave(file);
-	if (ack) {
-		rx->acks_posted--;
-		ah = take_ah(rx);
-	}
+	rx->acks_posted--;
+	ah = take_ah(rx);
 	spin_unlock(&file->lock);
 	if (ah)
 		umad_ah_put(ah);
-	if (ack)
-		umad_xfer_rx_put(rx);
+	umad_xfer_rx_put(rx);
+}
+
+/*
+ * A device that does not send would have whole messages fill the cgroup, where they could not
+ * be given back. Nothing more is to be said of them, so ACKs are not merged.
+ */
+static bool keeps_message(const struct umad_xfer_rx *rx)
+{
+	return READ_ONCE(rx->engine.state) != RMPP_RX_DONE ||
+	       umad_reserve_max(rx->agent->file->reserve) == U64_MAX;
 }
 
 /**
@@ -256,11 +270,16 @@ void umad_xfer_rx_post(struct umad_xfer_rx *rx, const struct rmpp_packet *packet
 {
 	struct ib_mad_hdr *head = (struct ib_mad_hdr *)rx->head;
 	bool ack = packet->type == IB_MGMT_RMPP_TYPE_ACK;
+	bool keeps = ack && keeps_message(rx);
+	int ret;
 
-	if (umad_rmpp_post_control(rx->agent->core, &rx->to, rx->ah, head, packet,
-				   ack ? ack_done : end_done,
-				   ack ? (void *)rx : rx->ah))
-		not_posted(rx, ack);
+	ret = umad_rmpp_post_control(rx->agent->core, &rx->to, rx->ah, head, packet,
+				     keeps ? ack_done : end_done,
+				     keeps ? (void *)rx : rx->ah);
+	if (ret)
+		answer_leave(rx->agent->file);
+	if (ack && (ret || !keeps))
+		ack_leave(rx);
 }
 
 /* Both. */

@@ -20,13 +20,13 @@
 #include "trace.h"
 #include "umad_export.h"
 
-/* An answer to the receiver's packets, or to its silence. */
-static void post_abort(struct umad_request *req, u8 status)
+/* An answer to the receiver's packets, or to its silence: STOP or ABORT. */
+static void post_end(struct umad_request *req, u8 type)
 {
 	const struct rmpp_packet packet = {
 		.version = IB_MGMT_RMPP_VERSION,
-		.type = IB_MGMT_RMPP_TYPE_ABORT,
-		.status = status,
+		.type = type,
+		.status = req->rmpp->engine.status,
 	};
 
 	umad_rmpp_post_control(req->agent->core, &req->txn.dest, req->ah,
@@ -107,7 +107,7 @@ static void go_on(struct umad_request *req, bool turn) __releases(&req->file->lo
 	if (turn || after == AFTER_TURN)
 		umad_rmpp_turn_around(req);
 	if (after == AFTER_ABORT)
-		post_abort(req, req->rmpp->engine.status);
+		post_end(req, IB_MGMT_RMPP_TYPE_ABORT);
 }
 
 /* The engine's deadline has come, or what has timed out has a turn. */
@@ -226,6 +226,54 @@ void umad_xfer_tx_answered(struct umad_request *req)
 	umad_xfer_tx_want(req);
 	spin_unlock(&req->file->lock);
 	umad_xfer_tx_give_back(tx);
+}
+
+/**
+ * umad_xfer_tx_may_go() - may a message be ended for its memory?
+ * @tx: of an inserted request
+ *
+ * Context: process, &umad_file.lock held.
+ * Return: false if it has ended, or is being sent at this moment: ib_core keeps it then.
+ */
+bool umad_xfer_tx_may_go(const struct umad_xfer_tx *tx)
+{
+	return !tx->posting && !tx->engine.posted && tx->engine.state == RMPP_TX_SENDING &&
+	       umad_xfer_tx_is_active(tx->req);
+}
+
+/**
+ * umad_xfer_tx_evict() - end a message for its memory
+ * @req: of one for which umad_xfer_tx_may_go() is true
+ *
+ * Context: process, &umad_file.lock held, until umad_xfer_tx_stop_evicted() can follow, without
+ * it; with an active reference to the agent, which that consumes; does not sleep.
+ */
+void umad_xfer_tx_evict(struct umad_request *req)
+{
+	struct umad_xfer_tx *tx = req->rmpp;
+
+	lockdep_assert_held(&req->file->lock);
+	umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
+	umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SEND_SHED);
+	rmpp_tx_no_memory(&tx->engine);
+	tx->finished = true;
+	umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, tx->engine.status, 0);
+}
+
+/**
+ * umad_xfer_tx_stop_evicted() - tell the receiver of a message, and its sender
+ * @req: of umad_xfer_tx_evict(), DONE and in no list; consumed
+ *
+ * Context: process; may sleep; hold no lock.
+ */
+void umad_xfer_tx_stop_evicted(struct umad_request *req)
+{
+	struct umad_agent *agent = req->agent;
+
+	umad_rxq_wake(&req->file->rxq);
+	post_end(req, IB_MGMT_RMPP_TYPE_STOP);
+	umad_request_put_done(req);
+	umad_agent_leave(agent);
 }
 
 /* Its engine is to be called, unless that has to wait for a turn. */

@@ -29,5 +29,8 @@ bool umad_rmpp_wants_turn(const struct umad_request *req);
 void umad_rmpp_turn_around(struct umad_request *req);
 void umad_xfer_tx_turn_again(struct umad_request *req);
 void umad_xfer_tx_answered(struct umad_request *req);
+bool umad_xfer_tx_may_go(const struct umad_xfer_tx *tx);
+void umad_xfer_tx_evict(struct umad_request *req);
+void umad_xfer_tx_stop_evicted(struct umad_request *req);
 
 #endif /* UMAD_RMPP_XFER_TX_H */

@@ -365,7 +365,7 @@ TEST_F_TIMEOUT(peers, endless_answer_beside_unread_messages, 100)
 	if (pid == -EOPNOTSUPP)
 		SKIP(return, "no memory cgroups");
 	ASSERT_LT(0, pid);
-	sender = new_answer(_metadata, self, ENDLESS);
+	sender = new_answer(_metadata, self, 2 * ENDLESS);
 	/* With a quarter of the cgroup unread no message would begin. */
 	for (i = 0; i < UNREAD; i++) {
 		struct sender other = new_sender(FIRST + i, METHOD_TABLE, FIRST + i, MESSAGE);
@@ -376,8 +376,8 @@ TEST_F_TIMEOUT(peers, endless_answer_beside_unread_messages, 100)
 	EXPECT_EQ(0, heard.stops);
 	send_answer(_metadata, self, &sender, &answer);
 	EXPECT_EQ(1, answer.stops);
-	/* Together they have seven of sixteen parts. */
-	EXPECT_GT(7 * (LIMIT / 16) / SEG, sender.acked + UNREAD * MESSAGE);
+	/* Together they have seven of eight parts. */
+	EXPECT_GT(7 * (LIMIT / 8) / SEG, sender.acked + UNREAD * MESSAGE);
 	EXPECT_TRUE(lives(pid));
 	end_victim(pid);
 }
@@ -444,23 +444,29 @@ static void read_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *
 
 TEST_F_TIMEOUT(peers, who_reads_an_answer_lives_beside_50_percent, 100)
 {
-	read_beside(_metadata, self, 50, 5 << 20, false);
+	read_beside(_metadata, self, 50, 5 << 20, true);
 }
 
 TEST_F_TIMEOUT(peers, who_reads_an_answer_lives_beside_69_percent, 100)
 {
-	read_beside(_metadata, self, 69, 5 << 19, false);
+	read_beside(_metadata, self, 69, 5 << 19, true);
 }
 
 TEST_F_TIMEOUT(peers, who_reads_an_answer_lives_beside_78_percent, 100)
 {
-	read_beside(_metadata, self, 78, 1950 << 10, false);
+	read_beside(_metadata, self, 78, 1500 << 10, true);
 }
 
-/* A third of the limit is for it, with as much for who reads it. */
+/* There is no room for it once. */
+TEST_F_TIMEOUT(peers, who_asks_for_too_much_lives, 100)
+{
+	read_beside(_metadata, self, 69, 5 << 20, false);
+}
+
+/* There is not twice. */
 TEST_F_TIMEOUT(peers, answer_that_there_is_room_for_is_read, 100)
 {
-	read_beside(_metadata, self, 10, LIMIT / 3, true);
+	read_beside(_metadata, self, 10, LIMIT / 3 * 2, true);
 }
 
 /* Plain MADs, by a wire to a port with that LID. */

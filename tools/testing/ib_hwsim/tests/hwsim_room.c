@@ -4,6 +4,7 @@
 
 #define CACHE	(14800 * KB)	/* so that it is nearly full */
 #define FEW	80		/* MADs */
+#define SOME	1000
 #define MANY	6000
 #define ENOUGH	4000		/* of these, as more is reclaimed for each */
 
@@ -47,6 +48,20 @@ TEST_F_TIMEOUT(peers, cache_of_a_cgroup_does_not_count_for_the_one_beside_it, 60
 	end(&one);
 	end(&other);
 	cgroup_remove(CGROUP);
+}
+
+/* What may be dropped is so only if a process would be killed for it. */
+TEST_F_TIMEOUT(peers, drop_caches_drops_no_mads, 60)
+{
+	struct server server = { .cgroup = CGROUP, .method = METHOD_TABLE, .cache = CACHE };
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, send_mads(self, &server, SOME));
+	ASSERT_EQ(0, umad_write_sysfs("/proc/sys/vm/drop_caches", "2"));
+	EXPECT_EQ(SOME, order(&server, 'r'));
+	end(&server);
 }
 
 TEST_HARNESS_MAIN

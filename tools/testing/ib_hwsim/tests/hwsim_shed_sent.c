@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Answers that are not acknowledged: who they are for, and what they leave to others. */
+#include "hwsim_senders.h"
+#include "hwsim_server.h"
+
+#define FEW		20
+#define IDLE		100	/* files */
+#define SILENCE		700	/* ms after which a node counts as silent */
+#define TOO_MUCH	92	/* percent, beside its answers */
+
+/* Each takes more on a debug kernel, and is slower. */
+static int requests(void)
+{
+	return kernel_debugs() ? 1000 : 2000;
+}
+
+static int flood(void)
+{
+	return kernel_debugs() ? 2500 : 6000;
+}
+
+static struct server new_server(unsigned int percent)
+{
+	return (struct server){
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * percent,
+	};
+}
+
+/* Requests of one node, in numbers from @tid on. */
+static int ask_server(FIXTURE_DATA(peers) *self, const struct server *server, uint16_t peer,
+		      uint64_t tid, unsigned int n)
+{
+	static const struct rmpp_pkt pkt;
+	int ret = 0;
+
+	while (!ret && n--)
+		ret = inject(self, peer, server->method, tid++, &pkt);
+	sleep_ms(50);
+	return ret;
+}
+
+static unsigned int count_stops(FIXTURE_DATA(peers) *self)
+{
+	unsigned int stops = 0;
+	int type;
+
+	while ((type = see(self, 0)) >= 0)
+		stops += type == RMPP_STOP;
+	return stops;
+}
+
+/* The process hears of each that had to go, and who was to get it. In-tree none has. */
+TEST_F_TIMEOUT(peers, answers_give_way, 100)
+{
+	struct server server = new_server(TOO_MUCH);
+	long shed;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, send_mads(self, &server, requests()));
+	EXPECT_EQ(requests(), order(&server, 'S'));
+	/* The wire has no room for all. */
+	count_stops(self);
+	EXPECT_NE(-EIO, order(&server, 'u'));
+	shed = module_counter(self, "rmpp_send_shed");
+	TH_LOG("%ld of %d gave way", shed, requests());
+	if (shed >= 0) {
+		EXPECT_LT(0, shed);
+		sleep_ms(20);
+		EXPECT_LT(0, count_stops(self));
+		EXPECT_EQ(shed, order(&server, 'r'));
+		EXPECT_EQ(shed, order(&server, 't'));
+	}
+	end(&server);
+}
+
+/* It has its own place: an answer is half of what the cgroup has left. */
+TEST_F_TIMEOUT(peers, a_silent_node_leaves_room, 100)
+{
+	struct server server = new_server(0);
+	int written;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, ask_server(self, &server, 0, 1000, flood()));
+	written = order(&server, 'S');
+	TH_LOG("%d of %d answered", written, flood());
+	EXPECT_LT(FEW, written);
+	ASSERT_EQ(0, ask_server(self, &server, 1, 1000, FEW));
+	EXPECT_EQ(FEW, order(&server, 'S'));
+	end(&server);
+}
+
+/* Answers of one segment have no bound but the memory. */
+TEST_F_TIMEOUT(peers, what_is_silent_gives_way_to_what_is_written, 100)
+{
+	struct server server = new_server(0);
+	int written;
+
+	/* Each write that fails has looked for memory before. */
+	if (kernel_debugs())
+		SKIP(return, "the kernel is too slow");
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, ask_server(self, &server, 0, 1000, flood()));
+	written = order(&server, 's');
+	TH_LOG("%d of %d answered", written, flood());
+	ASSERT_LT(FEW, written);
+	/* What may still be acknowledged stays. */
+	EXPECT_GE(0, module_counter(self, "rmpp_send_shed"));
+	sleep_ms(SILENCE);
+	ASSERT_EQ(0, ask_server(self, &server, 1, 1000, FEW));
+	EXPECT_EQ(FEW, order(&server, 'S'));
+	end(&server);
+}
+
+/* However many files others have. */
+TEST_F_TIMEOUT(peers, idle_files_take_no_room, 100)
+{
+	struct server server = new_server(0), idle = new_server(0);
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	idle.method += FEW;
+	idle.files = IDLE;
+	ASSERT_LE(0, start(&server));
+	ASSERT_LE(0, start(&idle));
+	ASSERT_EQ(0, send_mads(self, &server, FEW));
+	EXPECT_EQ(FEW, order(&server, 'l'));
+	end(&server);
+	end(&idle);
+}
+
+TEST_HARNESS_MAIN
