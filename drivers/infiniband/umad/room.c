@@ -215,7 +215,6 @@ static u64 room_beside(u64 stays, u64 kept, u64 max)
 /**
  * umad_cgroup_left() - what the cgroup of the caller may still be charged
  *
- * That includes what can be reclaimed of page cache; that of cgroups beside it is not seen.
  * Context: process; does not sleep.
  * Return: bytes, the least of it and those above it, but a 16th of their limits at least;
  * U64_MAX: any number.
@@ -225,6 +224,7 @@ u64 umad_cgroup_left(void)
 	struct mem_cgroup *own = get_mem_cgroup_from_mm(current->mm), *memcg;
 	u64 left = U64_MAX, cache = 0, max, usage;
 
+	/* Page cache can be reclaimed; that of cgroups beside it is not seen. */
 	for (memcg = own; memcg; memcg = parent_mem_cgroup(memcg)) {
 		max = memcg_max(memcg);
 		usage = memcg_usage(memcg);

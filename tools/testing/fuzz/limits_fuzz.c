@@ -97,7 +97,7 @@ u64 umad_reserve_max(const struct umad_reserve *reserve)
 	return unasked_max * 4;
 }
 
-u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
+u64 umad_reserve_part(const struct umad_reserve *reserve, unsigned int part, size_t bytes)
 {
 	return U64_MAX;
 }

@@ -48,7 +48,7 @@ static struct world world __aligned(64);
 struct mem_cgroup *int_active_memcg;
 
 /* In place of room.c. */
-u64 umad_reserve_share(const struct umad_reserve *reserve, unsigned int parts)
+u64 umad_reserve_part(const struct umad_reserve *reserve, unsigned int part, size_t bytes)
 {
 	return U64_MAX;
 }
