@@ -14,6 +14,7 @@
 #define CWND_MAX	4096
 #define REORDERING_MAX	12
 #define ATTEMPT_MAX	(2ULL * NSEC_PER_SEC)
+#define SILENT_AFTER	(500ULL * NSEC_PER_MSEC)
 
 /**
  * struct model - what the sender must be like
@@ -62,6 +63,12 @@ static void check(struct model *m)
 	MUST(rmpp_tx_must_abort(tx) == (tx->reason == RMPP_REASON_TIMEOUT ||
 					tx->reason == RMPP_REASON_PROTOCOL_ERROR));
 	MUST(!rmpp_tx_must_abort(tx) || tx->status);
+	/* It can go, and nobody is known to be there. */
+	if (rmpp_tx_is_silent(tx, m->now)) {
+		MUST(!ended && !tx->posted && tx->next > tx->una);
+		MUST(m->now - tx->progress_at >= SILENT_AFTER);
+		MUST(m->now - tx->heard_at >= SILENT_AFTER);
+	}
 	/* A loss halves what is outstanding. */
 	if (!ended && tx->recover && !before->recover)
 		MUST(tx->cwnd <= max_t(u32, before->cwnd / 2, CWND_MIN));
@@ -257,6 +264,16 @@ static void leave_alone(struct model *m)
 	}
 }
 
+/* Its memory is needed, if nothing is posted. */
+static void give_way(struct model *m)
+{
+	if (m->posted || m->tx.state != RMPP_TX_SENDING)
+		return;
+	rmpp_tx_no_memory(&m->tx);
+	MUST(m->tx.state == RMPP_TX_FAILED && !rmpp_tx_may_send(&m->tx));
+	check(m);
+}
+
 /* As if the first @segs segments had been acknowledged one by one. */
 static void skip(struct model *m, u32 segs)
 {
@@ -323,7 +340,9 @@ void fuzz_one(const u8 *data, size_t size)
 			go_well(m, byte / 16 * 8);
 			break;
 		case 12:
-			if (rmpp_tx_may_send(&m->tx))
+			if (byte == 0xfc)
+				give_way(m);
+			else if (rmpp_tx_may_send(&m->tx))
 				held(m, take_time(&in));
 			break;
 		default:
