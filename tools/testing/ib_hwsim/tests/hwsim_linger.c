@@ -202,6 +202,25 @@ TEST_F_TIMEOUT(peers, transaction_ID_again_behind_an_abort, 60)
 	EXPECT_LE(0, other_is_delivered(_metadata, self, 20000));
 }
 
+/* The ABORT of its answer is one of both. */
+TEST_F_TIMEOUT(peers, transaction_ID_again_behind_the_end_of_its_answer, 60)
+{
+	const struct test_port peer = { .lid = PEER };
+	struct rmpp_msg answer = {};
+
+	send_all(_metadata, self, 2);
+	EXPECT_EQ(1, delivered(self, WHILE));
+	rmpp_msg_init(&answer, &peer, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, TID,
+		      2 * SEG, 7);
+	rmpp_user_hdr(&answer)->grh_present = 0;
+	rmpp_user_hdr(&answer)->timeout_ms = 10000;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &answer));
+	rmpp_msg_free(&answer);
+	EXPECT_LE(0, see_packet(self, TID, RMPP_DATA, 1));
+	ASSERT_EQ(0, send_end(self, RMPP_ABORT, RMPP_TMR));
+	EXPECT_LE(0, other_is_delivered(_metadata, self, 20000));
+}
+
 /* The same of one that others have made a mere memory. */
 TEST_F_TIMEOUT(peers, transaction_ID_again_behind_an_abort_and_others, 60)
 {
