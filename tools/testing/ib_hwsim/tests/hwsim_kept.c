@@ -254,6 +254,32 @@ TEST_F_TIMEOUT(peers, answer_beside_unasked_messages, 200)
 	answers(_metadata, self, 1, 8);
 }
 
+/* What a file is answered is no part of its share of what nobody has asked for. */
+TEST_F_TIMEOUT(peers, message_beside_an_answer_of_its_file, 100)
+{
+	const struct victim victim = { .limit = LIMIT, .files = 2, .asks = 1 };
+	struct sender others[PEERS], answer, sender = new_sender(1, METHOD_TABLE + 1, 1, 2);
+	struct heard heard = {};
+	pid_t pid;
+
+	if (kernel_debugs())
+		SKIP(return, "the kernel is too slow");
+	pid = start_victim(self, &victim);
+	if (pid == -EOPNOTSUPP)
+		SKIP(return, "no memory cgroups");
+	ASSERT_LT(0, pid);
+	answer = new_answer(_metadata, self, ANSWER);
+	ASSERT_EQ(0, send_up_to(self, &answer, 1, ANSWER - 1, &heard));
+	/* The other file has more than a quarter. */
+	ASSERT_EQ(0, begin_unasked(self, others, PEERS, &heard));
+	ASSERT_EQ(0, send_up_to(self, others, PEERS, MESSAGE - 1, &heard));
+	ASSERT_EQ(1, send_allowed(self, &sender, 1));
+	hear(self, &sender, 1, &heard, 20);
+	EXPECT_EQ(0, heard.stops);
+	EXPECT_EQ(1, sender.acked);
+	end_victim(pid);
+}
+
 /* It is sent until it is stopped. What there is no memory for at the moment is sent again. */
 static void send_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			struct sender *sender, struct heard *heard)
