@@ -6,7 +6,7 @@
 #define FEW	80		/* MADs */
 #define SOME	1000
 #define MANY	6000
-#define ENOUGH	4000		/* of these, as more is reclaimed for each */
+#define ENOUGH	3500		/* of these, as more is reclaimed for each */
 
 /* How many of many MADs it has, which it reads when all have come. */
 static void expect_enough(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
