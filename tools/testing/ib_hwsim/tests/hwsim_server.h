@@ -137,6 +137,18 @@ static inline int read_first_segment(int fd)
 	return read(fd, buf, sizeof(buf)) < 0 ? -errno : 0;
 }
 
+/* Of which only the first MiB is there. */
+static inline int read_beyond(int fd)
+{
+	char *buf = map_private(NEW);
+	int ret = mprotect(buf + (1 << 20), NEW - (1 << 20), PROT_NONE);
+
+	ret = ret ?: read(fd, buf, NEW);
+	ret = ret < 0 ? -errno : ret;
+	munmap(buf, NEW);
+	return ret;
+}
+
 /* All that there is, into memory that was not used before; entries. */
 static inline int read_new(int fd)
 {
@@ -235,6 +247,9 @@ static inline void serve(const struct server *server)
 			break;
 		case 'n':
 			ret = read_first_segment(fd);
+			break;
+		case 'x':
+			ret = read_beyond(fd);
 			break;
 		case 'W':
 			ret = read_new_blocking(fd);

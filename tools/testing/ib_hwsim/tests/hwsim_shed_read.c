@@ -38,6 +38,32 @@ TEST_F_TIMEOUT(peers, a_message_moves_to_its_reader, 60)
 	end(&server);
 }
 
+/* It stays if the buffer is bad, but it cannot move back. */
+TEST_F_TIMEOUT(peers, a_message_moves_to_a_bad_buffer, 60)
+{
+	struct sender sender = new_sender(1, METHOD_TABLE, 1, LONG);
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 83,
+	};
+	struct heard heard = {};
+	long shed;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, send_up_to(self, &sender, 1, LONG, &heard));
+	hear(self, &sender, 1, &heard, 20);
+	EXPECT_EQ(-EFAULT, order(&server, 'x'));
+	EXPECT_EQ(1, order(&server, 'p'));
+	EXPECT_NE(-EIO, order(&server, 'u'));
+	EXPECT_EQ(-EFAULT, order(&server, 'x'));
+	shed = module_counter(self, "recv_shed");
+	EXPECT_EQ(shed < 0, order(&server, 'p'));
+	if (shed >= 0)
+		EXPECT_EQ(1, shed);
+	end(&server);
+}
+
 /* The cgroup is not full before that. */
 TEST_F_TIMEOUT(peers, a_larger_message_moves_to_its_reader, 100)
 {
