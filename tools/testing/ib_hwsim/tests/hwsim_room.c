@@ -3,6 +3,7 @@
 #include "hwsim_server.h"
 
 #define CACHE	(14800 * KB)	/* so that it is nearly full */
+#define FULL	(15300 * KB)	/* so that it is, with some MADs */
 #define FEW	80		/* MADs */
 #define SOME	1000
 #define MANY	6000
@@ -53,7 +54,7 @@ TEST_F_TIMEOUT(peers, cache_of_a_cgroup_does_not_count_for_the_one_beside_it, 60
 /* What may be dropped is so only if a process would be killed for it. */
 TEST_F_TIMEOUT(peers, drop_caches_drops_no_mads, 60)
 {
-	struct server server = { .cgroup = CGROUP, .method = METHOD_TABLE, .cache = CACHE };
+	struct server server = { .cgroup = CGROUP, .method = METHOD_TABLE, .cache = FULL };
 
 	if (make_cgroup(self))
 		SKIP(return, "no memory cgroups");
