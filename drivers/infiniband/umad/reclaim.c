@@ -158,9 +158,7 @@ static size_t shed_of(struct umad_reserve *reserve, gfp_t gfp)
  */
 static bool is_in_vain(gfp_t gfp)
 {
-	const gfp_t huge = __GFP_NORETRY | __GFP_NOMEMALLOC;
-
-	return umad_reserve_is_refilling() || (gfp & huge) == huge ||
+	return umad_reserve_is_refilling() || gfp & __GFP_NOMEMALLOC ||
 	       !(current->flags & PF_MEMALLOC) || current_is_kswapd();
 }
 

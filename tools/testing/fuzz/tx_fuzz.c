@@ -264,10 +264,10 @@ static void leave_alone(struct model *m)
 	}
 }
 
-/* Its memory is needed, if nothing is posted. */
+/* Its memory is needed. */
 static void give_way(struct model *m)
 {
-	if (m->posted || m->tx.state != RMPP_TX_SENDING)
+	if (m->tx.state != RMPP_TX_SENDING)
 		return;
 	rmpp_tx_no_memory(&m->tx);
 	MUST(m->tx.state == RMPP_TX_FAILED && !rmpp_tx_may_send(&m->tx));

@@ -33,8 +33,9 @@ static int compare_node(struct rb_node *node, const struct rb_node *other)
 /*
  * A peer that asks for much and takes nothing keeps a server's answers for as long as
  * that tries to send them. So each has at most what is left then (a dynamic threshold, as
- * switches have for the queues of a shared buffer), of the file's limit and of the writer's
- * cgroup: n such peers leave 1/2^n for others. A message longer than that is sent alone.
+ * switches have for the queues of a shared buffer): n such peers leave 1/2^n for others. A
+ * message longer than that is sent alone. Of the writer's cgroup it has one message in any
+ * case, if that can be charged: silent ones give way to it.
  */
 static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_dest *dest,
 			  u64 bytes, u64 cgroup_left)
@@ -43,8 +44,10 @@ static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_d
 
 	if (rmpp->sending_bytes + bytes > limit)
 		return false;
-	return !rmpp->sending_bytes ||
-	       dest->bytes + bytes <= min(limit - rmpp->sending_bytes, cgroup_left) - bytes;
+	if (!rmpp->sending_bytes)
+		return true;
+	return dest->bytes + bytes <= limit - rmpp->sending_bytes - bytes &&
+	       (!dest->bytes || dest->bytes + bytes <= cgroup_left - bytes);
 }
 
 /**

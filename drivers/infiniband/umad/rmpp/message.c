@@ -97,7 +97,7 @@ void umad_xfer_tx_count(struct umad_xfer_tx *tx, u32 segs)
 
 /**
  * umad_xfer_tx_take_data() - take a message's data, and what is charged for it
- * @tx: of which nothing is posted any more
+ * @tx: that has ended, or of which nothing is posted any more; no segment is being made
  *
  * Context: process, &umad_file.lock held; does not sleep.
  * Return: the data, to be freed, or NULL: it was taken already, or others have it, too.

@@ -84,7 +84,7 @@ EXPORT_SYMBOL_IF_KUNIT(rmpp_tx_is_silent);
 
 /**
  * rmpp_tx_no_memory() - the message has to go
- * @tx: the sender, SENDING, with nothing posted
+ * @tx: the sender, SENDING
  *
  * Context: any.
  */

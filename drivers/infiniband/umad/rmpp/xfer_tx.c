@@ -232,12 +232,13 @@ void umad_xfer_tx_answered(struct umad_request *req)
  * umad_xfer_tx_may_go() - may a message be ended for its memory?
  * @tx: of an inserted request
  *
+ * Segments in ib_core have bytes of their own.
  * Context: process, &umad_file.lock held.
- * Return: false if it has ended, or is being sent at this moment: ib_core keeps it then.
+ * Return: false if it has ended, or one is being made at this moment.
  */
 bool umad_xfer_tx_may_go(const struct umad_xfer_tx *tx)
 {
-	return !tx->posting && !tx->engine.posted && tx->engine.state == RMPP_TX_SENDING &&
+	return !tx->posting && tx->engine.state == RMPP_TX_SENDING &&
 	       umad_xfer_tx_is_active(tx->req);
 }
 

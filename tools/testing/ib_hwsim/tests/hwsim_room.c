@@ -5,6 +5,7 @@
 #define CACHE	(14800 * KB)	/* so that it is nearly full */
 #define FULL	(15300 * KB)	/* so that it is, with some MADs */
 #define FEW	80		/* MADs */
+#define NEARLY	945		/* of 1,000 parts, beside some MADs */
 #define SOME	1000
 #define MANY	6000
 #define ENOUGH	3500		/* of these, as more is reclaimed for each */
@@ -61,6 +62,28 @@ TEST_F_TIMEOUT(peers, drop_caches_drops_no_mads, 60)
 	ASSERT_LE(0, start(&server));
 	ASSERT_EQ(0, send_mads(self, &server, SOME));
 	ASSERT_EQ(0, umad_write_sysfs("/proc/sys/vm/drop_caches", "2"));
+	EXPECT_EQ(SOME, order(&server, 'r'));
+	end(&server);
+}
+
+/* Small pages do in place of a huge one. */
+TEST_F_TIMEOUT(peers, a_huge_page_drops_no_mads, 60)
+{
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 1000 * NEARLY,
+	};
+	int ret;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, send_mads(self, &server, SOME));
+	ASSERT_LE(0, order(&server, 'u'));
+	TH_LOG("memory.current %ld", cgroup_get(CGROUP, "memory.current"));
+	ret = order(&server, 'c');
+	if (ret == -EINVAL)
+		SKIP(return, "the kernel collapses none at once");
+	EXPECT_GT(0, ret);
 	EXPECT_EQ(SOME, order(&server, 'r'));
 	end(&server);
 }

@@ -8,6 +8,10 @@
 #include <poll.h>
 #include <sys/resource.h>
 
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE	25
+#endif
+
 #define ONE	CGROUP "/one"
 #define OTHER	CGROUP "/other"
 #define KB	1024
@@ -137,6 +141,19 @@ static inline int read_first_segment(int fd)
 	return read(fd, buf, sizeof(buf)) < 0 ? -errno : 0;
 }
 
+/* Small pages are to become a huge one. */
+static inline int collapse(void)
+{
+	const size_t huge = 2 << 20;
+	char *mem = map_private(2 * huge);
+	char *page = (char *)(((uintptr_t)mem + huge - 1) & ~(huge - 1));
+
+	madvise(mem, 2 * huge, MADV_NOHUGEPAGE);
+	*page = 1;
+	madvise(mem, 2 * huge, MADV_HUGEPAGE);
+	return madvise(page, huge, MADV_COLLAPSE) ? -errno : 0;
+}
+
 /* Of which only the first MiB is there. */
 static inline int read_beyond(int fd)
 {
@@ -163,7 +180,7 @@ static inline int read_new(int fd)
 	return n;
 }
 
-/* Each request that is there by a message of so many bytes; how many could be written. */
+/* Each request that is there by a message of its own of so many bytes; how many could be written. */
 static inline int answer_all(int fd, size_t len)
 {
 	struct rmpp_msg asked = {}, answer = {};
@@ -171,9 +188,12 @@ static inline int answer_all(int fd, size_t len)
 	int n = 0;
 
 	while (rmpp_msg_read(fd, &asked, HDR_NEW, 100) >= 0) {
+		/* What was not delivered comes back. */
+		if (rmpp_user_hdr(&asked)->status)
+			continue;
 		peer.lid = be16toh(rmpp_user_hdr(&asked)->lid);
 		rmpp_msg_init(&answer, &peer, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE | METHOD_RESP,
-			      be64toh(((struct mad_hdr *)rmpp_mad_bytes(&asked))->tid), len, 7);
+			      be64toh(((struct mad_hdr *)rmpp_mad_bytes(&asked))->tid), len, n);
 		rmpp_user_hdr(&answer)->grh_present = 0;
 		rmpp_user_hdr(&answer)->timeout_ms = 10000;
 		n += rmpp_msg_write(fd, &answer) >= 0;
@@ -247,6 +267,12 @@ static inline void serve(const struct server *server)
 			break;
 		case 'n':
 			ret = read_first_segment(fd);
+			break;
+		case 'h':
+			ret = answer_all(fd, 600000);
+			break;
+		case 'c':
+			ret = collapse();
 			break;
 		case 'x':
 			ret = read_beyond(fd);

@@ -4,6 +4,9 @@
 #include "hwsim_server.h"
 
 #define FEW		20
+#define HELD		110	/* answers of 100 KB */
+#define NODES		6	/* of eight */
+#define OF_EACH		7	/* answers of 600 KB */
 #define IDLE		100	/* files */
 #define SILENCE		700	/* ms after which a node counts as silent */
 #define TOO_MUCH	92	/* percent, beside its answers */
@@ -105,15 +108,53 @@ TEST_F_TIMEOUT(peers, what_is_silent_gives_way_to_what_is_written, 100)
 	if (make_cgroup(self))
 		SKIP(return, "no memory cgroups");
 	ASSERT_LE(0, start(&server));
-	ASSERT_EQ(0, ask_server(self, &server, 0, 1000, flood()));
+	ASSERT_EQ(0, ask_server(self, &server, 0, 1000, flood() / 2));
 	written = order(&server, 's');
-	TH_LOG("%d of %d answered", written, flood());
+	TH_LOG("%d of %d answered", written, flood() / 2);
 	ASSERT_LT(FEW, written);
 	/* What may still be acknowledged stays. */
 	EXPECT_GE(0, module_counter(self, "rmpp_send_shed"));
 	sleep_ms(SILENCE);
 	ASSERT_EQ(0, ask_server(self, &server, 1, 1000, FEW));
 	EXPECT_EQ(FEW, order(&server, 'S'));
+	end(&server);
+}
+
+/* ib_core has a segment of each: the device does not send. */
+TEST_F_TIMEOUT(peers, answers_that_are_not_sent_give_way, 100)
+{
+	struct server server = new_server(40);
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	ASSERT_EQ(0, send_mads(self, &server, HELD));
+	EXPECT_EQ(HELD, order(&server, 'l'));
+	EXPECT_NE(-EIO, order(&server, 'u'));
+	hwsim_set(DEVICE, 1, "hold_completions", "0");
+	end(&server);
+}
+
+/* Some nodes have all that there is: others may have a message each, which it is charged for. */
+TEST_F_TIMEOUT(peers, silent_nodes_give_way_to_others, 100)
+{
+	struct server server = new_server(0);
+	unsigned int i;
+	int written;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	for (i = 0; i < NODES; i++)
+		ASSERT_EQ(0, ask_server(self, &server, i, 1000, OF_EACH));
+	written = order(&server, 'h');
+	TH_LOG("%d of %u answered", written, NODES * OF_EACH);
+	sleep_ms(SILENCE);
+	for (i = NODES; i < 8; i++) {
+		ASSERT_EQ(0, ask_server(self, &server, i, 1000, 1));
+		EXPECT_EQ(1, order(&server, 'h'));
+	}
 	end(&server);
 }
 
