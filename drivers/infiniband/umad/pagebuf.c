@@ -194,14 +194,34 @@ static void drop_page(struct umad_pagebuf *buf, unsigned long index)
 	__free_page(page);
 }
 
-static int read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len, bool move)
+/**
+ * umad_pagebuf_lift() - take out how a buffer begins, and give its pages back
+ * @buf: the buffer
+ * @to: for the bytes
+ * @pages: so many
+ *
+ * Context: any.
+ */
+void umad_pagebuf_lift(struct umad_pagebuf *buf, void *to, unsigned int pages)
 {
-	size_t offset = 0, n;
-	struct page *page;
+	unsigned int i;
 
-	while (offset < len) {
+	umad_pagebuf_read(buf, 0, to, pages * PAGE_SIZE);
+	for (i = 0; i < pages; i++)
+		if (find_page(buf, i))
+			drop_page(buf, i);
+}
+EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_lift);
+
+static int read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t offset, size_t end,
+		     bool move)
+{
+	struct page *page;
+	size_t n;
+
+	while (offset < end) {
 		page = find_page(buf, offset / PAGE_SIZE);
-		n = min_t(size_t, len - offset, PAGE_SIZE);
+		n = min_t(size_t, end - offset, PAGE_SIZE);
 		if (n != (page ? copy_to_iter(page_address(page), n, to) :
 				 iov_iter_zero(n, to)))
 			return -EFAULT;
@@ -225,7 +245,7 @@ static int read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len, 
  */
 int umad_pagebuf_read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len)
 {
-	return read_iter(buf, to, len, false);
+	return read_iter(buf, to, 0, len, false);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read_iter);
 
@@ -233,15 +253,17 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read_iter);
  * umad_pagebuf_move_iter() - the same, and give each page back when it is copied
  * @buf: the buffer; after an error, too, those that were are not there any more
  * @to: the process's, advanced
- * @len: how many
+ * @offset: of the first, a multiple of PAGE_SIZE
+ * @end: behind the last
  *
  * A process that has no memory for the bytes twice can have them once.
  * Context: process; sleeps, for as long as page faults of user space take.
  * Return: 0 or -EFAULT.
  */
-int umad_pagebuf_move_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len)
+int umad_pagebuf_move_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t offset,
+			   size_t end)
 {
-	return read_iter(buf, to, len, true);
+	return read_iter(buf, to, offset, end, true);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_move_iter);
 

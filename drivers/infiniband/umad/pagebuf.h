@@ -41,7 +41,9 @@ void umad_pagebuf_read(struct umad_pagebuf *buf, size_t offset,
 u32 umad_pagebuf_hash(struct umad_pagebuf *buf);
 bool umad_pagebuf_is_equal(struct umad_pagebuf *buf, struct umad_pagebuf *other, size_t len);
 int umad_pagebuf_read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len);
-int umad_pagebuf_move_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t len);
+void umad_pagebuf_lift(struct umad_pagebuf *buf, void *to, unsigned int pages);
+int umad_pagebuf_move_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t offset,
+			   size_t end);
 
 /* pagebuf_free.c */
 void umad_pagebuf_free_soon(struct umad_pagebuf *buf);

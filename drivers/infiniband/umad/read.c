@@ -7,6 +7,7 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
+#include <linux/slab.h>
 #include <linux/uio.h>
 #include "file.h"
 #include "pagebuf.h"
@@ -15,32 +16,54 @@
 #include "records.h"
 #include "room.h"
 #include "trace.h"
-#include "umad_iter.h"
 #include "unread.h"
 #include "user.h"
 
-/* Bytes of a message for which it is worth the while. */
-#define LONG	SZ_64K
+/* Bytes of a message for which it is worth the while, more than it begins with. */
+#define LONG		SZ_64K
+#define LIFTED		4	/* pages */
+/* And for which there is room beside it: what others may want meanwhile. */
+#define BESIDE		SZ_4M
 
-/* Copy @len bytes of the MAD, from its start: its head, then its body. */
-static int copy_mad(const struct umad_rx_view *view, struct iov_iter *to, size_t len, bool move)
+/* The header, then @len bytes of the MAD, from its start: its head, then its body. */
+static int copy_mad(const struct ib_user_mad_hdr *hdr, size_t hdr_size,
+		    const struct umad_rx_view *view, struct iov_iter *to, size_t len)
 {
 	size_t head = min(len, view->len);
 
-	if (copy_to_iter(view->data, head, to) != head)
+	if (copy_to_iter(hdr, hdr_size, to) != hdr_size ||
+	    copy_to_iter(view->data, head, to) != head)
 		return -EFAULT;
-	if (len == head)
-		return 0;
-	if (move)
-		return umad_pagebuf_move_iter(view->body, to, len - head);
-	return umad_pagebuf_read_iter(view->body, to, len - head);
+	return len == head ? 0 : umad_pagebuf_read_iter(view->body, to, len - head);
 }
 
 /*
- * Bytes copied, or an errno when the entry has to stay, unless some of it is @lost: in a cgroup
- * that is nearly full the buffer may need the memory that a message has, or its reader would be
- * killed for want of it. A message of several segments that does not fit is begun all the same,
- * so that its reader learns the length.
+ * The same of a whole message, to a reader whose cgroup has no memory for it twice: he would
+ * be killed for what it has already. There may be none left, so before the first page of his
+ * own is needed some are given back; what they had is charged to nobody meanwhile.
+ */
+static int move_mad(const struct ib_user_mad_hdr *hdr, size_t hdr_size,
+		    const struct umad_rx_view *view, struct iov_iter *to)
+{
+	size_t lifted = LIFTED * PAGE_SIZE;
+	void *begin = kmalloc(lifted, GFP_KERNEL);
+	int ret = -EFAULT;
+
+	if (!begin)
+		return copy_mad(hdr, hdr_size, view, to, view->len + view->body_len);
+	umad_pagebuf_lift(view->body, begin, LIFTED);
+	if (copy_to_iter(hdr, hdr_size, to) == hdr_size &&
+	    copy_to_iter(view->data, view->len, to) == view->len &&
+	    copy_to_iter(begin, lifted, to) == lifted)
+		ret = umad_pagebuf_move_iter(view->body, to, lifted, view->body_len);
+	kfree(begin);
+	return ret;
+}
+
+/*
+ * Bytes copied, or an errno when the entry has to stay, unless some of it is @lost, as it was
+ * to be moved. A message of several segments that does not fit is begun all the same, so that
+ * its reader learns the length.
  */
 static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entry,
 			struct iov_iter *to, size_t count, bool *lost)
@@ -49,7 +72,8 @@ static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entr
 	struct ib_user_mad_hdr hdr = entry->hdr;
 	struct umad_rx_view view = {};
 	size_t whole, part, bytes;
-	bool fits, move;
+	bool fits;
+	int ret;
 
 	entry->ops->view(entry, &view);
 	whole = view.len + view.body_len;
@@ -62,15 +86,16 @@ static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entr
 	/* ABI: a timeout gives back the length that was written. */
 	if (!hdr.status)
 		hdr.length = hdr_size + whole;
-	if (copy_to_iter(&hdr, hdr_size, to) != hdr_size)
-		return -EFAULT;
-	move = fits && view.body_len >= LONG &&
-	       umad_reserve_is_full(file->reserve, view.body_len);
-	bytes = move ? view.body->bytes : 0;
-	if (copy_mad(&view, to, fits ? whole : part, move)) {
-		*lost = move && view.body->bytes < bytes;
-		return -EFAULT;
+	if (fits && view.body_len >= LONG &&
+	    umad_reserve_is_full(file->reserve, view.body_len + BESIDE)) {
+		bytes = view.body->bytes;
+		ret = move_mad(&hdr, hdr_size, &view, to);
+		*lost = ret && view.body->bytes < bytes;
+	} else {
+		ret = copy_mad(&hdr, hdr_size, &view, to, fits ? whole : part);
 	}
+	if (ret)
+		return ret;
 	if (!fits)
 		return -ENOSPC;
 
@@ -81,27 +106,13 @@ static ssize_t copy_out(struct umad_file *file, const struct umad_rx_entry *entr
 	return hdr_size + whole;
 }
 
-/* What it begins with may have to give way to the buffer itself, and can in the queue only. */
-static void make_room(struct umad_file *file, struct iov_iter *to, size_t count)
+static struct umad_rx_entry *wait_for_entry(struct umad_file *file, bool nonblock)
 {
-	size_t len = umad_rxq_first_len(&file->rxq);
-
-	if (len >= LONG && len <= count && umad_reserve_is_full(file->reserve, len))
-		umad_fault_in_writeable(to, LONG);
-}
-
-static struct umad_rx_entry *wait_for_entry(struct umad_file *file, struct kiocb *iocb,
-					    struct iov_iter *to, size_t count)
-{
-	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
-	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK || nowait;
 	struct umad_rx_entry *entry;
 
 	for (;;) {
 		if (READ_ONCE(file->shutdown))
 			return ERR_PTR(-EIO);
-		if (!nowait)
-			make_room(file, to, count);
 		entry = umad_rxq_pop(&file->rxq);
 		if (entry)
 			return entry;
@@ -122,13 +133,15 @@ static struct umad_rx_entry *wait_for_entry(struct umad_file *file, struct kiocb
 static ssize_t read_record(struct kiocb *iocb, struct iov_iter *to, size_t count)
 {
 	struct umad_file *file = iocb->ki_filp->private_data;
+	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK ||
+			iocb->ki_flags & IOCB_NOWAIT;
 	struct umad_rx_entry *entry;
 	bool lost = false;
 	ssize_t ret;
 
 	if (count < umad_file_hdr_size(file))
 		return -EINVAL;
-	entry = wait_for_entry(file, iocb, to, count);
+	entry = wait_for_entry(file, nonblock);
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);
 

@@ -395,26 +395,6 @@ bool umad_rxq_poll(struct umad_rxq *q)
 EXPORT_SYMBOL_IF_KUNIT(umad_rxq_poll);
 
 /**
- * umad_rxq_first_len() - how long is what the next reader gets?
- * @q: the queue
- *
- * Context: process; does not sleep.
- * Return: bytes of a message's data behind its headers; 0 of any other entry, or without one.
- */
-size_t umad_rxq_first_len(struct umad_rxq *q)
-{
-	struct umad_rx_view view = {};
-	struct umad_rx_entry *entry;
-
-	spin_lock(&q->lock);
-	entry = first_entry(q);
-	if (entry)
-		entry->ops->view(entry, &view);
-	spin_unlock(&q->lock);
-	return view.body_len;
-}
-
-/**
  * umad_rxq_take_owed() - is a reader not to sleep for what its process has heard of?
  * @q: the queue
  *

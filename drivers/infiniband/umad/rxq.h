@@ -135,6 +135,5 @@ void umad_rxq_shutdown(struct umad_rxq *q);
 bool umad_rxq_is_ready(struct umad_rxq *q);
 bool umad_rxq_poll(struct umad_rxq *q);
 bool umad_rxq_take_owed(struct umad_rxq *q);
-size_t umad_rxq_first_len(struct umad_rxq *q);
 
 #endif /* UMAD_RXQ_H */

@@ -106,7 +106,7 @@ static void read_user(struct umad_pagebuf *buf, u32 len, bool move)
 	memset(data, 0x5a, len);
 	user_init(&user, data, len);
 	if (move)
-		ret = umad_pagebuf_move_iter(buf, &user.iter, len);
+		ret = umad_pagebuf_move_iter(buf, &user.iter, 0, len);
 	else
 		ret = umad_pagebuf_read_iter(buf, &user.iter, len);
 	MUST(!ret || ret == -EFAULT);

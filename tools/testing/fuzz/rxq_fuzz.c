@@ -71,14 +71,8 @@ static void release(struct umad_rxq *q, struct umad_rx_entry *msg, bool here)
 	record->released++;
 }
 
-/* Bytes of a record's body: as many as it is charged. */
-static void view(const struct umad_rx_entry *msg, struct umad_rx_view *to)
-{
-	to->body_len = msg->charge;
-}
-
-static const struct umad_rx_ops asked = { .release = release, .view = view };
-static const struct umad_rx_ops unasked = { .release = release, .view = view, .unasked = true };
+static const struct umad_rx_ops asked = { .release = release };
+static const struct umad_rx_ops unasked = { .release = release, .unasked = true };
 
 static void given_back(struct model *m, struct record *record)
 {
@@ -166,11 +160,6 @@ static void take_owed(struct model *m)
 {
 	MUST(umad_rxq_take_owed(&m->q) == m->read_owed);
 	m->read_owed = false;
-}
-
-static void first_len(struct model *m)
-{
-	MUST(umad_rxq_first_len(&m->q) == (m->queued ? m->order[0]->msg.charge : 0));
 }
 
 /* The newest that nobody has asked for; -1 if none may go. */
@@ -275,6 +264,7 @@ static void step_of_queue(struct model *m, struct input *in)
 	switch (byte % 8) {
 	case 0:
 	case 2:
+	case 6:
 		look(m);
 		break;
 	case 4:
@@ -282,9 +272,6 @@ static void step_of_queue(struct model *m, struct input *in)
 		break;
 	case 5:
 		poll(m);
-		break;
-	case 6:
-		first_len(m);
 		break;
 	case 7:
 		shed(m, in);

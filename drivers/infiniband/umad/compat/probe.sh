@@ -52,7 +52,6 @@ lacks UMAD_LACKS_BITMAP_ARR64 linux/bitmap.h 'bitmap_from_arr64\('
 lacks UMAD_LACKS_MODIFY_BUF rdma/ib_mad.h \
 	'ib_modify_mad\(struct ib_mad_send_buf'
 before UMAD_LACKS_ACTIVE_MEMCG 5 14
-lacks UMAD_LACKS_FAULT_IN linux/uio.h 'fault_in_iov_iter_writeable\('
 lacks UMAD_LACKS_ALLOC_LRU linux/slab.h 'kmem_cache_alloc_lru\('
 has UMAD_HAVE_NAMED_SHRINKERS linux/shrinker.h 'register_shrinker\(struct shrinker \*shrinker,'
 lacks UMAD_LACKS_SHRINKER_ALLOC linux/shrinker.h 'shrinker_alloc\('

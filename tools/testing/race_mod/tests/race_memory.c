@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The cgroup of the worker, which has a process that uses nearly all that it may have: so what
- * the worker was sent gives way whenever memory is reclaimed there.
+ * The cgroup of the worker, which is at times allowed less than it has: so what the worker was
+ * sent gives way.
  */
 #include "race.h"
 #include "promise_cgroup.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
 #define CGROUP	"raced"
 #define USED	(32 << 20)
-#define FREE	(7 << 19)	/* less than 4 MiB: it is as good as full */
+#define FREE	(7 << 19)
+#define TOO_MUCH	(1 << 20)	/* more than processors keep for what comes next */
 
 static bool is_there;
 
@@ -29,7 +31,7 @@ static void use(int ready)
 	_exit(0);
 }
 
-/* Without cgroups, or memory.reclaim of 5.19, there is none. */
+/* Without cgroups there is none. */
 void memory_init(void)
 {
 	int ready[2], ret = -EIO;
@@ -55,10 +57,11 @@ bool memory_is_limited(void)
 	return is_there;
 }
 
-/* There is nothing else: it fails, or not. */
+/* There is nothing else that could be reclaimed. */
 void *memory_reclaim(void *arg)
 {
 	(void)arg;
-	cgroup_set(CGROUP, "memory.reclaim", USED);
+	cgroup_set(CGROUP, "memory.high", cgroup_get(CGROUP, "memory.current") - TOO_MUCH);
+	cgroup_set(CGROUP, "memory.high", LONG_MAX);
 	return NULL;
 }
