@@ -180,7 +180,7 @@ static inline int read_new(int fd)
 	return n;
 }
 
-/* Each request that is there by a message of its own of so many bytes; how many could be written. */
+/* Each request that is there by a message of its own of so many bytes; how many were written. */
 static inline int answer_all(int fd, size_t len)
 {
 	struct rmpp_msg asked = {}, answer = {};
