@@ -90,6 +90,7 @@ struct op {
 	unsigned int linger_ms;	/* until its consequences have come */
 	bool ends_file;		/* requests need not end after it */
 	unsigned int come_ms;	/* until it comes by itself, as the first */
+	bool is_dropped;	/* by ib_core: the module sees nothing of it */
 };
 
 extern const struct op ops[];

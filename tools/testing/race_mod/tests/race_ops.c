@@ -452,7 +452,7 @@ const struct op ops[] = {
 	{ "late_deadline", prepare_late_deadline, act_late_deadline, 15 },
 	{ "response", prepare_response, answer, 2 },
 	{ "late_response", prepare_late_response, answer, 2 },
-	{ "duplicate_response", prepare_duplicate, answer, 2 },
+	{ "duplicate_response", prepare_duplicate, answer, 2, .is_dropped = true },
 	{ "DATA", prepare_data, act_data, 3 },
 	{ "ACK", prepare_message, act_ack, 3 },
 	{ "STOP", prepare_message, act_stop, 2 },
