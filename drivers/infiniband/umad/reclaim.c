@@ -151,6 +151,12 @@ static size_t shed_of(struct umad_reserve *reserve, gfp_t gfp)
 	return shed(reserve, clamp_t(u64, part, SHED_LEAST, SHED_MOST), last);
 }
 
+/* A huge page does not wake kswapd, but the memory of sockets does. */
+static bool is_huge(gfp_t gfp)
+{
+	return (gfp & (__GFP_NOMEMALLOC | __GFP_KSWAPD_RECLAIM)) == __GFP_NOMEMALLOC;
+}
+
 /*
  * Is nobody to lose anything for the memory that is looked for? Not for what else may be
  * received; for a huge page, in place of which small ones do; nor for drop_caches, which asks all
@@ -158,7 +164,7 @@ static size_t shed_of(struct umad_reserve *reserve, gfp_t gfp)
  */
 static bool is_in_vain(gfp_t gfp)
 {
-	return umad_reserve_is_refilling() || gfp & __GFP_NOMEMALLOC ||
+	return umad_reserve_is_refilling() || is_huge(gfp) ||
 	       !(current->flags & PF_MEMALLOC) || current_is_kswapd();
 }
 

@@ -88,4 +88,22 @@ TEST_F_TIMEOUT(peers, a_huge_page_drops_no_mads, 60)
 	end(&server);
 }
 
+/* But the memory of sockets has them dropped, or its process would be killed. */
+TEST_F_TIMEOUT(peers, sockets_are_filled_beside_mads, 60)
+{
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .moment = LIMIT / 100 * 75,
+	};
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, send_mads(self, &server, 3 * SOME));
+	ASSERT_LE(0, order(&server, 'u'));
+	EXPECT_EQ(0, order(&server, 'k'));
+	TH_LOG("%ld dropped; memory.current %ld", module_counter(self, "recv_shed"),
+	       cgroup_get(CGROUP, "memory.current"));
+	end(&server);
+}
+
 TEST_HARNESS_MAIN

@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE	25
@@ -141,6 +142,21 @@ static inline int read_first_segment(int fd)
 	return read(fd, buf, sizeof(buf)) < 0 ? -errno : 0;
 }
 
+/* With what nobody reads. */
+static inline int fill_sockets(void)
+{
+	static char bytes[64 * KB];
+	int i, pair[2];
+
+	for (i = 0; i < 14; i++) {
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair))
+			return -errno;
+		while (write(pair[0], bytes, sizeof(bytes)) > 0)
+			;
+	}
+	return 0;
+}
+
 /* Small pages are to become a huge one. */
 static inline int collapse(void)
 {
@@ -270,6 +286,9 @@ static inline void serve(const struct server *server)
 			break;
 		case 'h':
 			ret = answer_all(fd, 600000);
+			break;
+		case 'k':
+			ret = fill_sockets();
 			break;
 		case 'c':
 			ret = collapse();
