@@ -55,7 +55,7 @@ static inline void live_in_cgroup(const struct victim *victim, int ready)
 	static struct umad_msg msg;
 	unsigned int i;
 
-	/* khugepaged has 2 MiB more charged for a moment, for which in-tree's is killed, too. */
+	/* One that is being made is charged, too, and the process was killed beside that. */
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (ret >= 0 && victim->lazy)
 		fill_lazy(map_private(victim->lazy), victim->lazy);
