@@ -20,6 +20,7 @@
 #include <rdma/ib_verbs.h>
 #include "addr.h"
 #include "agent.h"
+#include "charge.h"
 #include "dmac_cache.h"
 #include "file.h"
 #include "kept_ah.h"
@@ -320,7 +321,7 @@ static void keep(const struct making *making, struct umad_ah *ah)
 	struct umad_ah *last = NULL;
 
 	if (!READ_ONCE(agent->kept_ah))
-		fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+		fresh = kzalloc(sizeof(*fresh), UMAD_GFP_WRITE);
 	spin_lock(&agent->file->lock);
 	if (!agent->kept_ah)
 		swap(agent->kept_ah, fresh);
@@ -377,7 +378,7 @@ static struct umad_ah *create(struct umad_agent *agent, const struct umad_addr *
 	struct ib_ah *verbs;
 	struct umad_ah *ah;
 
-	ah = kmalloc(sizeof(*ah), GFP_KERNEL_ACCOUNT);
+	ah = kmalloc(sizeof(*ah), UMAD_GFP_WRITE);
 	if (!ah)
 		return ERR_PTR(-ENOMEM);
 

@@ -18,6 +18,8 @@
 #define UMAD_GFP_HANDLER	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 /* A message that is written: who wants more than there is hears so at once. */
 #define UMAD_GFP_MESSAGE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+/* What else write() needs: it fails when a process would be killed for it. */
+#define UMAD_GFP_WRITE		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /**
  * struct umad_charge - what umad_charge_end() puts back

@@ -65,7 +65,7 @@ UMAD_COUNTER(SEND_REFUSED, send_refused, "writes",
 UMAD_COUNTER(SEND_DUPLICATE, send_duplicate, "writes",
 	     "of send_refused, those for a transaction ID in use")
 UMAD_COUNTER(SEND_OVER_LIMIT, send_over_limit, "writes",
-	     "of send_refused, those beyond max_sends")
+	     "of send_refused, those beyond max_sends, or what the cgroup has room for")
 UMAD_COUNTER(RECV_DELIVERED, recv_delivered, "MADs",
 	     "queued for read(); an RMPP message counts as one")
 UMAD_COUNTER(RECV_UNMATCHED, recv_unmatched, "MADs",

@@ -145,8 +145,8 @@ static size_t shed_of(struct umad_reserve *reserve, gfp_t gfp)
 
 	if (!umad_reserve_is_full(reserve, 0))
 		return 0;
-	/* Nobody is killed for that, as for a message that is written. */
-	if (gfp & __GFP_NORETRY)
+	/* Nobody is killed for that, as for what is written. */
+	if (gfp & (__GFP_NORETRY | __GFP_RETRY_MAYFAIL))
 		last = UMAD_SHED_UNREAD;
 	return shed(reserve, clamp_t(u64, part, SHED_LEAST, SHED_MOST), last);
 }

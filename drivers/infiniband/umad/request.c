@@ -5,12 +5,13 @@
 
 #include <linux/build_bug.h>
 #include <linux/err.h>
-#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "ah.h"
+#include "charge.h"
 #include "file.h"
 #include "port.h"
+#include "send_limits.h"
 #include "trace.h"
 #include "user.h"
 #include "wait_entry.h"
@@ -73,6 +74,14 @@ static const struct umad_rx_ops entry_ops = {
 	.release = release_entry,
 };
 
+static enum umad_send_kind kind_of(const struct umad_request_ops *ops,
+				   const struct ib_user_mad_hdr *hdr)
+{
+	if (ops->describe)
+		return UMAD_SEND_MESSAGE;
+	return hdr->timeout_ms ? UMAD_SEND_TIMED : UMAD_SEND_UNTIMED;
+}
+
 /**
  * umad_request_put() - drop a reference
  * @req: consumed
@@ -89,7 +98,7 @@ void umad_request_put(struct umad_request *req)
 		req->ops->release(req);
 	if (req->outlet)
 		umad_hidden_leave(req->outlet);
-	atomic_dec(&req->file->user->held_requests);
+	umad_send_limits_give(req->file, kind_of(req->ops, &req->hdr));
 	kfree(req->timeout_entry);
 	kfree(req->mad);
 	kmem_cache_free(request_cache, req);
@@ -217,26 +226,6 @@ static const struct umad_timer_ops deadline_ops = {
 	.run = deadline_run,
 };
 
-static unsigned int max_sends = 262144;
-module_param(max_sends, uint, 0644);
-MODULE_PARM_DESC(max_sends,
-		 "Sends a process may have outstanding on a port, with unread timeouts; write() then fails with ENOBUFS (default: 262144)");
-
-/*
- * What a process holds of requests and of unread timeouts is bounded, or its exit takes
- * as long as all its files have requests. A request counts until ib_core has done with
- * all its MADs: a process whose requests time out before they leave a slow device's send
- * queue would fill that without end.
- */
-static bool may_hold_another(struct umad_file *file)
-{
-	if (atomic_inc_return(&file->user->held_requests) <= READ_ONCE(max_sends))
-		return true;
-	atomic_dec(&file->user->held_requests);
-	umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_OVER_LIMIT);
-	return false;
-}
-
 /*
  * On RoCE nothing waits for a late response: its address handle would keep the port's
  * GID in its place, when ib_core wants to make that again.
@@ -268,18 +257,9 @@ static void set_tid(struct umad_agent *agent, struct ib_mad_hdr *mad)
 		mad->tid = umad_tid_with(agent->core, mad->tid);
 }
 
-/*
- * Of a single MAD that expects no response read() returns nothing. A message, and only
- * that has @describe, is reported if it was not delivered, even so.
- */
-static bool may_be_reported(const struct umad_request_ops *ops, const struct ib_user_mad_hdr *hdr)
-{
-	return hdr->timeout_ms || ops->describe;
-}
-
 static struct umad_timeout_entry *entry_alloc(const struct ib_mad_hdr *mad)
 {
-	struct umad_timeout_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
+	struct umad_timeout_entry *entry = kzalloc(sizeof(*entry), UMAD_GFP_WRITE);
 
 	if (!entry)
 		return NULL;
@@ -293,14 +273,18 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 				       const struct ib_user_mad_hdr *hdr,
 				       const struct ib_mad_hdr *mad)
 {
+	enum umad_send_kind kind = kind_of(ops, hdr);
 	struct umad_request *req;
+	int ret;
 
-	if (!may_hold_another(agent->file))
-		return ERR_PTR(-ENOBUFS);
-	req = kmem_cache_zalloc(request_cache, GFP_KERNEL_ACCOUNT);
+	ret = umad_send_limits_take(agent->file, kind);
+	if (ret)
+		return ERR_PTR(ret);
+	req = kmem_cache_zalloc(request_cache, UMAD_GFP_WRITE);
 	if (!req)
 		goto err;
-	if (may_be_reported(ops, hdr)) {
+	/* Nothing is said of a single MAD that expects no response. */
+	if (kind != UMAD_SEND_UNTIMED) {
 		req->timeout_entry = entry_alloc(mad);
 		if (!req->timeout_entry)
 			goto err_free;
@@ -319,7 +303,7 @@ static struct umad_request *send_alloc(struct umad_agent *agent,
 err_free:
 	kmem_cache_free(request_cache, req);
 err:
-	atomic_dec(&agent->file->user->held_requests);
+	umad_send_limits_give(agent->file, kind);
 	return ERR_PTR(-ENOMEM);
 }
 

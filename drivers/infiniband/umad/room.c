@@ -224,6 +224,10 @@ u64 umad_cgroup_left(void)
 	struct mem_cgroup *own = get_mem_cgroup_from_mm(current->mm), *memcg;
 	u64 left = U64_MAX, cache = 0, max, usage;
 
+	for (memcg = own; memcg && memcg_max(memcg) == U64_MAX;)
+		memcg = parent_mem_cgroup(memcg);
+	if (!memcg)
+		goto out;
 	/* Page cache can be reclaimed; that of cgroups beside it is not seen. */
 	for (memcg = own; memcg; memcg = parent_mem_cgroup(memcg)) {
 		max = memcg_max(memcg);
@@ -232,6 +236,7 @@ u64 umad_cgroup_left(void)
 			left = min(left, room_beside(usage, cache + memcg_cache(memcg), max));
 		cache += memcg_cache_unprotected(memcg);
 	}
+out:
 	mem_cgroup_put(own);
 	return left;
 }

@@ -452,13 +452,13 @@ static int send_single(struct umad_agent *agent,
 	if (req->txn.timeout && !req->txn.key.response)
 		req->outlet = umad_hidden_choose(agent, &req->txn.key);
 	if (needs_copy(req, mad)) {
-		req->mad = kmemdup(mad, len, GFP_KERNEL_ACCOUNT);
+		req->mad = kmemdup(mad, len, UMAD_GFP_WRITE);
 		req->mad_len = len;
 		ret = -ENOMEM;
 		if (!req->mad)
 			goto err_send;
 	}
-	buf = umad_request_build_mad(req, mad, len, len, GFP_KERNEL_ACCOUNT, send_done);
+	buf = umad_request_build_mad(req, mad, len, len, UMAD_GFP_WRITE, send_done);
 	if (IS_ERR(buf)) {
 		ret = PTR_ERR(buf);
 		goto err_send;

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "agent.h"
+#include "charge.h"
 #include "file.h"
 #include "port.h"
 #include "records.h"
@@ -35,7 +36,7 @@ static int write_long_mad(struct umad_file *file, const struct ib_user_mad_hdr *
 
 	if (len > UMAD_MAX_MAD)
 		return -EINVAL;
-	mad = kmalloc(len, GFP_KERNEL_ACCOUNT);
+	mad = kmalloc(len, UMAD_GFP_WRITE);
 	if (!mad)
 		return -ENOMEM;
 	/* What was decided on is what is sent. */

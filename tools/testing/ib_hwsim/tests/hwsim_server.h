@@ -219,6 +219,23 @@ static inline int answer_all(int fd, size_t len)
 	return n;
 }
 
+/* Each by a single MAD, which nothing is heard of any more. */
+static inline int answer_all_singly(int fd)
+{
+	struct test_port peer = {};
+	struct umad_msg msg;
+	int n = 0;
+
+	while (msg_read(fd, &msg, 100) >= 0) {
+		peer.lid = be16toh(msg.hdr.lid);
+		msg_init_usual(&msg, &peer, 0, CLASS_RMPP, METHOD_TABLE | METHOD_RESP,
+			       msg_tid64(&msg));
+		msg.hdr.timeout_ms = 0;
+		n += msg_write(fd, &msg) == MSG_LEN;
+	}
+	return n;
+}
+
 static inline int poll_now(int fd, short events)
 {
 	struct pollfd pollfd = { .fd = fd, .events = events };
@@ -277,6 +294,9 @@ static inline void serve(const struct server *server)
 			break;
 		case 'l':
 			ret = answer_all(fd, 100000);
+			break;
+		case 'P':
+			ret = answer_all_singly(fd);
 			break;
 		case 'N':
 			ret = read_new(fd);

@@ -7,6 +7,9 @@
 #define HELD		110	/* answers of 100 KB */
 #define NODES		6	/* of eight */
 #define OF_EACH		7	/* answers of 600 KB */
+#define SINGLES		12000
+#define AT_ONCE		1000	/* of these */
+#define ENOUGH		2000
 #define IDLE		100	/* files */
 #define SILENCE		700	/* ms after which a node counts as silent */
 #define TOO_MUCH	92	/* percent, beside its answers */
@@ -131,6 +134,29 @@ TEST_F_TIMEOUT(peers, answers_that_are_not_sent_give_way, 100)
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
 	ASSERT_EQ(0, send_mads(self, &server, HELD));
 	EXPECT_EQ(HELD, order(&server, 'l'));
+	EXPECT_NE(-EIO, order(&server, 'u'));
+	hwsim_set(DEVICE, 1, "hold_completions", "0");
+	end(&server);
+}
+
+/* Single MADs do not give way: they leave half of what there is. In-tree they are not charged. */
+TEST_F_TIMEOUT(peers, single_answers_that_are_not_sent_leave_room, 100)
+{
+	struct server server = new_server(40);
+	int written = 0, i;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	/* What waits to be read has a quarter. */
+	for (i = 0; i < SINGLES; i += AT_ONCE) {
+		ASSERT_EQ(0, ask_server(self, &server, 0, 1000 + i, AT_ONCE));
+		written += order(&server, 'P');
+	}
+	TH_LOG("%d of %u written; memory.current %ld", written, SINGLES,
+	       cgroup_get(CGROUP, "memory.current"));
+	EXPECT_LT(ENOUGH, written);
 	EXPECT_NE(-EIO, order(&server, 'u'));
 	hwsim_set(DEVICE, 1, "hold_completions", "0");
 	end(&server);
