@@ -18,8 +18,9 @@
 #define RESERVE_MAX	(256 * 1024)
 /* What is made room for at a time. */
 #define REFILL		(64 * 1024)
-/* But not for each MAD of one that has nothing to give back, in ms. */
-#define REFILL_EVERY	100
+/* But not for each MAD, and less often for one that has nothing to give back, in ms. */
+#define REFILL_EVERY	10
+#define REFILL_IN_VAIN	100
 
 static DEFINE_HASHTABLE(reserves, 6); /* protected by umad_reserves_lock */
 
@@ -28,11 +29,12 @@ static void refill_work(struct work_struct *work)
 	struct umad_reserve *reserve = container_of(work, struct umad_reserve,
 						    refill.work);
 	struct umad_charge charge = umad_charge_begin(reserve->memcg);
-
 	/* The charge reclaims; nobody is killed for want of it. */
-	kfree(kmalloc(REFILL, GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
-		      __GFP_NOWARN));
+	void *p = kmalloc(REFILL, GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+
 	umad_charge_end(&charge);
+	WRITE_ONCE(reserve->in_vain, !p);
+	kfree(p);
 	umad_reserve_drop(reserve);
 }
 
@@ -192,10 +194,10 @@ void umad_reserve_put(struct umad_reserve *reserve)
 void umad_reserve_refill(struct umad_file *file)
 {
 	struct umad_reserve *reserve = file->reserve;
+	unsigned int delay = READ_ONCE(reserve->in_vain) ? REFILL_IN_VAIN : REFILL_EVERY;
 
 	refcount_inc(&reserve->refs);
-	if (!queue_delayed_work(umad_reserve_wq, &reserve->refill,
-				msecs_to_jiffies(REFILL_EVERY)))
+	if (!queue_delayed_work(umad_reserve_wq, &reserve->refill, msecs_to_jiffies(delay)))
 		umad_reserve_drop(reserve);
 }
 

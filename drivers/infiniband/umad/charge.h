@@ -13,6 +13,7 @@
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
+#include "askers.h"
 #include "umad_memcg.h"
 
 #define UMAD_GFP_HANDLER	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
@@ -42,6 +43,7 @@ struct umad_charge {
  * @refs: one of the files, and one for @refill, queued or running
  * @memcg: the cgroup, a reference is held
  * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the files
+ * @in_vain: it found nothing when it last ran
  * @used: bytes that are charged to nobody, for the time being; of those below it, too
  * @unasked: bytes of messages being received that nobody here has asked for; likewise
  * @answers: bytes of messages being received that answer requests; likewise
@@ -52,6 +54,7 @@ struct umad_charge {
  *	umad_reserves_lock, as those below
  * @below: reserves of cgroups right below
  * @beside: in that of @parent
+ * @askers: who has looked for memory of the cgroup
  */
 struct umad_reserve {
 	struct hlist_node node;
@@ -60,6 +63,7 @@ struct umad_reserve {
 	refcount_t refs;
 	struct mem_cgroup *memcg;
 	struct delayed_work refill;
+	bool in_vain;
 	atomic_t used;
 	atomic64_t unasked;
 	atomic64_t answers;
@@ -68,6 +72,7 @@ struct umad_reserve {
 	struct list_head file_list;
 	struct list_head below;
 	struct list_head beside;
+	struct umad_askers askers;
 };
 
 /**

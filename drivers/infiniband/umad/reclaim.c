@@ -8,6 +8,7 @@
 #include "reclaim.h"
 
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
@@ -26,6 +27,9 @@
 #define SHED_PART	8
 #define SHED_LEAST	SZ_256K
 #define SHED_MOST	SZ_4M
+/* In vain so often; two and 17 times are tried, and once where a limit has other cgroups, too. */
+#define ASKED_WITHOUT_RETRY	1
+#define ASKED_MANY	11
 
 static const struct umad_reclaim_ops *reclaim_ops;
 static struct shrinker *shrinker;
@@ -138,12 +142,21 @@ static size_t shed(struct umad_reserve *reserve, size_t bytes, enum umad_shed la
 	return freed;
 }
 
+/* It has asked as often as it does before it is killed, but for the last times. */
+static bool is_asked_in_earnest(struct umad_reserve *reserve, gfp_t gfp)
+{
+	unsigned long faults = current->min_flt + current->maj_flt;
+	unsigned int times = umad_askers_note(&reserve->askers, current, faults, jiffies);
+
+	return times > (gfp & __GFP_NORETRY ? ASKED_WITHOUT_RETRY : ASKED_MANY);
+}
+
 static size_t shed_of(struct umad_reserve *reserve, gfp_t gfp)
 {
 	u64 part = umad_reserve_kept(reserve) / SHED_PART;
 	enum umad_shed last = UMAD_SHED_KINDS - 1;
 
-	if (!umad_reserve_is_full(reserve, 0))
+	if (!umad_reserve_is_full(reserve, 0) || !is_asked_in_earnest(reserve, gfp))
 		return 0;
 	/* Nobody is killed for that, as for what is written. */
 	if (gfp & (__GFP_NORETRY | __GFP_RETRY_MAYFAIL))
@@ -174,14 +187,19 @@ static unsigned long scan_objects(struct shrinker *shrinker, struct shrink_contr
 	struct umad_reserve *reserve;
 	size_t freed = 0;
 
+	/*
+	 * All that it is asked at priority 0: what is left is asked later, at another priority, and
+	 * so is what SHRINK_STOP leaves.
+	 */
+	sc->nr_scanned = 2 * sc->nr_to_scan;
 	if (is_in_vain(sc->gfp_mask))
-		return SHRINK_STOP;
+		return 0;
 	while (!freed && tries-- && (reserve = next_reserve(sc))) {
 		freed = shed_of(reserve, sc->gfp_mask);
 		umad_reserve_drop(reserve);
 		cond_resched();
 	}
-	return freed ? DIV_ROUND_UP(freed, PAGE_SIZE) : SHRINK_STOP;
+	return DIV_ROUND_UP(freed, PAGE_SIZE);
 }
 
 static int shrinker_init(const struct umad_reclaim_ops *ops)

@@ -131,6 +131,7 @@ struct umad_reserve *umad_reserve_create(struct mem_cgroup *memcg)
 	INIT_LIST_HEAD(&reserve->file_list);
 	INIT_LIST_HEAD(&reserve->below);
 	INIT_LIST_HEAD(&reserve->beside);
+	umad_askers_init(&reserve->askers);
 	return reserve;
 }
 

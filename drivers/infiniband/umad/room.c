@@ -9,6 +9,7 @@
 #include <linux/mmzone.h>
 #include <linux/nodemask.h>
 #include <linux/sizes.h>
+#include <linux/swap.h>
 #include "charge.h"
 #include "umad_memcg.h"
 
@@ -72,31 +73,33 @@ static u64 memcg_usage(struct mem_cgroup *memcg)
 
 #ifdef CONFIG_LRU_GEN
 /* The lists with generations have counts of their own, which may be less than 0 for a moment. */
-static s64 pages_in_generations(const struct lruvec *lruvec, unsigned int zone)
+static s64 pages_in_generations(const struct lruvec *lruvec, int type, unsigned int zone)
 {
 	unsigned int gen;
 	s64 pages = 0;
 
 	for (gen = 0; gen < MAX_NR_GENS; gen++)
-		pages += READ_ONCE(lruvec->lrugen.nr_pages[gen][LRU_GEN_FILE][zone]);
+		pages += READ_ONCE(lruvec->lrugen.nr_pages[gen][type][zone]);
 	return pages;
 }
 #else
-static s64 pages_in_generations(const struct lruvec *lruvec, unsigned int zone)
+static s64 pages_in_generations(const struct lruvec *lruvec, int type, unsigned int zone)
 {
 	return 0;
 }
 #endif
 
-static s64 file_pages(struct lruvec *lruvec, unsigned int zone)
+/* Page cache, and what counts as such, or anonymous memory. */
+static s64 lru_pages(struct lruvec *lruvec, bool file, unsigned int zone)
 {
-	return mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
-	       mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone) +
-	       pages_in_generations(lruvec, zone);
+	enum lru_list lru = file ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON;
+
+	return mem_cgroup_get_zone_lru_size(lruvec, lru, zone) +
+	       mem_cgroup_get_zone_lru_size(lruvec, lru + LRU_ACTIVE, zone) +
+	       pages_in_generations(lruvec, file, zone);
 }
 
-/* Of that page cache, and what counts as such; not that of cgroups below. */
-static u64 memcg_cache(struct mem_cgroup *memcg)
+static s64 memcg_pages(struct mem_cgroup *memcg, bool file)
 {
 	struct lruvec *lruvec;
 	unsigned int zone;
@@ -106,18 +109,40 @@ static u64 memcg_cache(struct mem_cgroup *memcg)
 	for_each_node_state(node, N_MEMORY) {
 		lruvec = &memcg->nodeinfo[node]->lruvec;
 		for (zone = 0; zone < MAX_NR_ZONES; zone++)
-			pages += file_pages(lruvec, zone);
+			pages += lru_pages(lruvec, file, zone);
 	}
-	return (u64)max(pages, 0LL) << PAGE_SHIFT;
+	return max(pages, 0LL);
+}
+
+/* Pages that it may still swap out; of version 1 the counter is that of both. */
+static s64 swap_left(struct mem_cgroup *memcg)
+{
+	s64 left = get_nr_swap_pages(), swap_max;
+
+	for (; left > 0 && memcg; memcg = parent_mem_cgroup(memcg)) {
+		swap_max = READ_ONCE(memcg->swap.max);
+		left = min_t(s64, left, swap_max - page_counter_read(&memcg->swap));
+	}
+	return max(left, 0LL);
+}
+
+/* Of that what can be reclaimed; not what cgroups below have. */
+static u64 memcg_reclaimable(struct mem_cgroup *memcg)
+{
+	s64 swap = swap_left(memcg), pages = memcg_pages(memcg, true);
+
+	if (swap)
+		pages += min(swap, memcg_pages(memcg, false));
+	return (u64)pages << PAGE_SHIFT;
 }
 
 /* What is reclaimed of that for the limit of a cgroup above: nothing below memory.min. */
-static u64 memcg_cache_unprotected(struct mem_cgroup *memcg)
+static u64 memcg_unprotected(struct mem_cgroup *memcg)
 {
 	u64 usage = memcg_usage(memcg);
 	u64 kept = (u64)READ_ONCE(memcg->memory.min) << PAGE_SHIFT;
 
-	return min(memcg_cache(memcg), usage - min(usage, kept));
+	return min(memcg_reclaimable(memcg), usage - min(usage, kept));
 }
 #else
 static u64 memcg_max(struct mem_cgroup *memcg)
@@ -135,12 +160,12 @@ static u64 memcg_usage(struct mem_cgroup *memcg)
 	return 0;
 }
 
-static u64 memcg_cache(struct mem_cgroup *memcg)
+static u64 memcg_reclaimable(struct mem_cgroup *memcg)
 {
 	return 0;
 }
 
-static u64 memcg_cache_unprotected(struct mem_cgroup *memcg)
+static u64 memcg_unprotected(struct mem_cgroup *memcg)
 {
 	return 0;
 }
@@ -190,16 +215,16 @@ static u64 unread_of(const struct umad_reserve *reserve)
 }
 
 /*
- * What a cgroup uses that cannot be reclaimed. Of the page cache of cgroups below, only that of
+ * What a cgroup uses that cannot be reclaimed. Of what can be of cgroups below, only that of
  * the file's is seen, and of those between.
  */
 static u64 what_stays(const struct umad_reserve *of_file, const struct umad_reserve *reserve)
 {
-	u64 usage = memcg_usage(reserve->memcg), cache = memcg_cache(reserve->memcg);
+	u64 usage = memcg_usage(reserve->memcg), less = memcg_reclaimable(reserve->memcg);
 
 	for (; of_file != reserve; of_file = of_file->parent)
-		cache += memcg_cache_unprotected(of_file->memcg);
-	return usage - min(usage, cache);
+		less += memcg_unprotected(of_file->memcg);
+	return usage - min(usage, less);
 }
 
 /*
@@ -222,19 +247,19 @@ static u64 room_beside(u64 stays, u64 kept, u64 max)
 u64 umad_cgroup_left(void)
 {
 	struct mem_cgroup *own = get_mem_cgroup_from_mm(current->mm), *memcg;
-	u64 left = U64_MAX, cache = 0, max, usage;
+	u64 left = U64_MAX, less = 0, max, usage;
 
 	for (memcg = own; memcg && memcg_max(memcg) == U64_MAX;)
 		memcg = parent_mem_cgroup(memcg);
 	if (!memcg)
 		goto out;
-	/* Page cache can be reclaimed; that of cgroups beside it is not seen. */
+	/* What can be reclaimed of cgroups beside it is not seen. */
 	for (memcg = own; memcg; memcg = parent_mem_cgroup(memcg)) {
 		max = memcg_max(memcg);
 		usage = memcg_usage(memcg);
 		if (max != U64_MAX)
-			left = min(left, room_beside(usage, cache + memcg_cache(memcg), max));
-		cache += memcg_cache_unprotected(memcg);
+			left = min(left, room_beside(usage, less + memcg_reclaimable(memcg), max));
+		less += memcg_unprotected(memcg);
 	}
 out:
 	mem_cgroup_put(own);

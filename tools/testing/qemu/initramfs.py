@@ -28,7 +28,7 @@ EXTRA_FILES = """/etc/libibverbs.d/rxe.driver
 
 # Kernel modules of the profile that go in, with all they depend on.
 MODULES = """ib_core ib_cm ib_uverbs rdma_cm rdma_ucm rdma_rxe crc32_generic
-dummy veth sch_netem ipv6 virtio_pci virtio_net xfrm_user""".split()
+dummy veth sch_netem brd ipv6 virtio_pci virtio_net xfrm_user""".split()
 
 # The same, for a guest with a disk.
 DISK_MODULES = "virtio_blk squashfs overlay".split()

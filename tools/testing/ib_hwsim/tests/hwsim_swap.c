@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Beside a process of the same cgroup that has more than fits into it, and most of which can be
+ * reclaimed: what comes is charged, and must not be dropped for that.
+ */
+#include "hwsim_victim.h"
+#include "rmpp_util.h"
+
+#define SWAP		"/dev/ram0"
+#define MAPPED		"/dev/ram1"
+#define SIZE		(2 * (size_t)LIMIT)
+#define MANY		1000	/* MADs */
+#define FEW		5	/* messages */
+#define MESSAGE		200000	/* bytes */
+#define ANSWER		1000000
+#define TIMEOUT		8000	/* ms */
+#define LID		1	/* of the first port */
+#define USER_LID	4
+#define ID		7	/* of what is in messages */
+
+FIXTURE(beside) {
+	pid_t user, hog;
+	int fd;			/* at the other port */
+	int go[2], done[2];
+	bool there;
+};
+
+/* What the process does that is told from how much it got. */
+typedef int (*receive_fn)(int fd);
+
+FIXTURE_VARIANT(beside) {
+	const char *file;	/* that the other process maps; or NULL: its memory is swapped */
+	bool idle;		/* which it uses only once */
+};
+
+FIXTURE_VARIANT_ADD(beside, swapped) {};
+FIXTURE_VARIANT_ADD(beside, swapped_before) { .idle = true };
+FIXTURE_VARIANT_ADD(beside, mapped) { .file = MAPPED };
+
+static unsigned int seen;
+
+static void use_memory(const char *file, bool idle, int ready)
+{
+	int fd = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+	char *mem;
+	bool first = true;
+	size_t i;
+
+	cgroup_enter(CGROUP);
+	mem = file ? mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0) : map_private(SIZE);
+	for (i = 0; getppid() != 1; i = (i + 4096) % SIZE) {
+		if (file)
+			seen += mem[i];
+		else
+			mem[i] += 1;
+		if (first && i + 4096 >= SIZE) {
+			first = write(ready, "", 1) != 1;
+			while (idle && getppid() != 1)
+				sleep_ms(100);
+		}
+		if (!(i % (32 << 12)))
+			sleep_ms(1);
+	}
+	_exit(0);
+}
+
+static bool has_swap(void)
+{
+	return !system("modprobe -q brd rd_nr=2 rd_size=65536 && mkswap " SWAP
+		       " >/dev/null && swapon " SWAP);
+}
+
+FIXTURE_SETUP(beside)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
+	};
+	char byte;
+
+	self->there = has_swap();
+	if (!self->there)
+		SKIP(return, "no swap");
+	if (variant->file)
+		ASSERT_EQ(0, system("swapoff " SWAP));
+	self->there = !cgroup_make(CGROUP) && !cgroup_set(CGROUP, "memory.max", LIMIT);
+	if (!self->there)
+		SKIP(return, "no memory cgroups");
+	self->fd = hwsim_open(0, 1, O_RDWR | O_NONBLOCK);
+	ASSERT_LE(0, rmpp_register(self->fd, &agent));
+	ASSERT_EQ(0, pipe(self->go));
+	ASSERT_EQ(0, pipe(self->done));
+	self->hog = fork();
+	if (!self->hog)
+		use_memory(variant->file, variant->idle, self->done[1]);
+	/* All of it. */
+	ASSERT_EQ(1, read(self->done[0], &byte, 1));
+	sleep_ms(1500);
+}
+
+FIXTURE_TEARDOWN(beside)
+{
+	if (!self->there)
+		return;
+	if (self->user)
+		end_victim(self->user);
+	end_victim(self->hog);
+	close(self->fd);
+	if (!variant->file)
+		EXPECT_EQ(0, system("swapoff " SWAP));
+	EXPECT_EQ(0, system("rmmod brd"));
+}
+
+/* In the cgroup, at the second port; it begins at once, and waits for a word before @receive. */
+static int start_user(FIXTURE_DATA(beside) *self, receive_fn receive)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
+	};
+	int fd, ret;
+	char byte;
+
+	self->user = fork();
+	if (self->user)
+		return read(self->done[0], &byte, 1) == 1 ? 0 : -EIO;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	cgroup_enter(CGROUP);
+	fd = hwsim_open(1, 1, O_RDWR | O_NONBLOCK);
+	ret = rmpp_register(fd, &agent);
+	if (ret < 0 || write(self->done[1], "", 1) != 1 || read(self->go[0], &byte, 1) != 1)
+		_exit(1);
+	ret = receive(fd);
+	ret = write(self->done[1], &ret, sizeof(ret));
+	_exit(0);
+}
+
+static int received(FIXTURE_DATA(beside) *self)
+{
+	int n = -EIO;
+
+	return read(self->done[0], &n, sizeof(n)) == sizeof(n) ? n : -EIO;
+}
+
+static int receive_mads(int fd)
+{
+	struct umad_msg msg;
+	int n = 0;
+
+	while (msg_read(fd, &msg, 1000) >= 0)
+		n += !msg.hdr.status;
+	return n;
+}
+
+static int receive_messages(int fd)
+{
+	struct rmpp_msg msg = {};
+	int n = 0;
+
+	while (n < FEW && rmpp_msg_read(fd, &msg, HDR_NEW, TIMEOUT) >= 0)
+		n += rmpp_msg_has(&msg, MESSAGE, ID);
+	return n;
+}
+
+static int ask_for_messages(int fd)
+{
+	static const struct test_port to = { .lid = LID };
+	struct rmpp_msg answer = {};
+	struct umad_msg msg;
+	int i, n = 0;
+
+	for (i = 0; i < FEW; i++) {
+		msg_init_usual(&msg, &to, 0, CLASS_RMPP, METHOD_TABLE, 100 + i);
+		msg.hdr.timeout_ms = TIMEOUT;
+		if (msg_write(fd, &msg) != MSG_LEN ||
+		    rmpp_msg_read(fd, &answer, HDR_NEW, 2 * TIMEOUT) < 0)
+			break;
+		n += !rmpp_user_hdr(&answer)->status && rmpp_msg_has(&answer, ANSWER, ID);
+	}
+	return n;
+}
+
+static int send_message(FIXTURE_DATA(beside) *self, uint8_t method, uint64_t tid, size_t len)
+{
+	static const struct test_port to = { .lid = USER_LID };
+	struct rmpp_msg msg = {};
+	int ret;
+
+	rmpp_msg_init(&msg, &to, HDR_NEW, 0, CLASS_RMPP, method, tid, len, ID);
+	rmpp_user_hdr(&msg)->grh_present = 0;
+	rmpp_user_hdr(&msg)->timeout_ms = method & METHOD_RESP ? 1000 : 0;
+	rmpp_user_hdr(&msg)->retries = 5;
+	ret = rmpp_msg_write(self->fd, &msg);
+	rmpp_msg_free(&msg);
+	return ret < 0 ? ret : 0;
+}
+
+/* What comes back is not one. */
+static int read_request(FIXTURE_DATA(beside) *self, struct rmpp_msg *msg)
+{
+	int ret;
+
+	do {
+		ret = rmpp_msg_read(self->fd, msg, HDR_NEW, 2 * TIMEOUT);
+	} while (ret >= 0 && rmpp_user_hdr(msg)->status);
+	return ret < 0 ? ret : 0;
+}
+
+/* MADs that are read later. */
+TEST_F_TIMEOUT(beside, mads_stay, 60)
+{
+	static const struct test_port to = { .lid = USER_LID };
+	struct umad_msg msg;
+	int i;
+
+	if (!self->there)
+		return;
+	ASSERT_EQ(0, start_user(self, receive_mads));
+	for (i = 0; i < MANY; i++) {
+		msg_init_usual(&msg, &to, 0, CLASS_RMPP, METHOD_TABLE, 100 + i);
+		msg.hdr.timeout_ms = 0;
+		ASSERT_EQ(MSG_LEN, msg_write(self->fd, &msg));
+		if (!(i % 50))
+			sleep_ms(10);
+	}
+	sleep_ms(3000);
+	ASSERT_EQ(1, write(self->go[1], "", 1));
+	EXPECT_EQ(MANY, received(self));
+}
+
+TEST_F_TIMEOUT(beside, messages_come, 60)
+{
+	int i;
+
+	if (!self->there)
+		return;
+	ASSERT_EQ(0, start_user(self, receive_messages));
+	ASSERT_EQ(1, write(self->go[1], "", 1));
+	for (i = 0; i < FEW; i++) {
+		ASSERT_EQ(0, send_message(self, METHOD_TABLE, 100 + i, MESSAGE));
+		sleep_ms(300);
+	}
+	EXPECT_EQ(FEW, received(self));
+}
+
+TEST_F_TIMEOUT(beside, answers_come, 60)
+{
+	struct rmpp_msg asked = {};
+	int i;
+
+	if (!self->there)
+		return;
+	ASSERT_EQ(0, start_user(self, ask_for_messages));
+	ASSERT_EQ(1, write(self->go[1], "", 1));
+	for (i = 0; i < FEW; i++) {
+		ASSERT_EQ(0, read_request(self, &asked));
+		ASSERT_EQ(0, send_message(self, METHOD_TABLE | METHOD_RESP,
+					  be64toh(rmpp_mad(&asked)->tid), ANSWER));
+	}
+	EXPECT_EQ(FEW, received(self));
+}
+
+TEST_HARNESS_MAIN
