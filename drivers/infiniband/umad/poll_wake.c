@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 #include "queues.h"
 #include "rxq.h"
+#include "umad_export.h"
 
 /*
  * What a process has of the processor for that: one part in so many, of all its files; so
@@ -127,6 +128,7 @@ void umad_poll_wake_soon(struct umad_poll_wake **place, struct umad_rxq *q,
 	queue_delayed_work(umad_timer_wq, &wake->work,
 			   delay > 0 ? usecs_to_jiffies(delay) + 1 : 0);
 }
+EXPORT_SYMBOL_IF_KUNIT(umad_poll_wake_soon);
 
 /**
  * umad_poll_wake_free() - nobody waits any more
@@ -141,3 +143,4 @@ void umad_poll_wake_free(struct umad_poll_wake *wake)
 	cancel_delayed_work_sync(&wake->work);
 	kfree(wake);
 }
+EXPORT_SYMBOL_IF_KUNIT(umad_poll_wake_free);
