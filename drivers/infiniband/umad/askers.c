@@ -3,10 +3,9 @@
 #include "askers.h"
 
 #include <linux/jiffies.h>
-#include <linux/limits.h>
 #include "umad_export.h"
 
-/* Who has not asked for so long has got it. Swapping out may take as long. */
+/* Who has not asked for so long has got it. */
 #define FORGOTTEN	(5 * HZ)
 
 /**
@@ -27,45 +26,46 @@ static bool is_over(const struct umad_asker *asker, unsigned long now)
 	return !asker->task || time_after(now, asker->at + FORGOTTEN);
 }
 
-/* That of the task, or a place for it. */
+/* That of the task, or else who has asked least: nobody if it is over. */
 static struct umad_asker *find(struct umad_askers *askers, const void *task, unsigned long now)
 {
-	struct umad_asker *asker, *place = NULL;
+	struct umad_asker *asker, *least = NULL;
 
 	for (asker = askers->of; asker < askers->of + UMAD_ASKERS; asker++) {
+		if (is_over(asker, now))
+			asker->times = 0;
 		if (asker->task == task)
 			return asker;
-		if (is_over(asker, now))
-			place = asker;
+		if (!least || asker->times < least->times)
+			least = asker;
 	}
-	return place;
+	return least;
 }
 
 /**
  * umad_askers_note() - a task asks
  * @askers: of what it asks for
  * @task: it
- * @faults: page faults of it: one more, and its last charge has not failed
+ * @progress: of it: if it differs, its last charge has not failed
  * @now: the time, in jiffies
  *
+ * Of more tasks than there are places one may have asked as often as the one in whose place it
+ * comes, and is taken to have. So if all of them ask in vain, it does not take longer.
  * Context: process; does not sleep.
- * Return: how often it has asked for this page fault, or of late if it has none; UINT_MAX when
- * more ask than can be looked at.
+ * Return: how often it has asked for this charge, or of late if it has none; or more.
  */
 unsigned int umad_askers_note(struct umad_askers *askers, const void *task,
-			      unsigned long faults, unsigned long now)
+			      unsigned long progress, unsigned long now)
 {
 	struct umad_asker *asker;
-	unsigned int times = UINT_MAX;
+	unsigned int times;
 
 	spin_lock(&askers->lock);
 	asker = find(askers, task, now);
-	if (asker) {
+	times = asker->times + 1;
+	if (asker->task == task && asker->progress != progress)
 		times = 1;
-		if (asker->task == task && asker->faults == faults && !is_over(asker, now))
-			times += asker->times;
-		*asker = (struct umad_asker){ task, faults, now, times };
-	}
+	*asker = (struct umad_asker){ task, progress, now, times };
 	spin_unlock(&askers->lock);
 	return times;
 }

@@ -10,18 +10,18 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#define UMAD_ASKERS	8
+#define UMAD_ASKERS	32
 
 /**
  * struct umad_asker - a task that asks
  * @task: compared, not followed; NULL: none
- * @faults: page faults of it, before this one
+ * @progress: of it, when it asked
  * @at: when it last asked, in jiffies
- * @times: that it has asked
+ * @times: that it has asked, or more
  */
 struct umad_asker {
 	const void *task;
-	unsigned long faults;
+	unsigned long progress;
 	unsigned long at;
 	unsigned int times;
 };
@@ -38,6 +38,6 @@ struct umad_askers {
 
 void umad_askers_init(struct umad_askers *askers);
 unsigned int umad_askers_note(struct umad_askers *askers, const void *task,
-			      unsigned long faults, unsigned long now);
+			      unsigned long progress, unsigned long now);
 
 #endif /* UMAD_ASKERS_H */

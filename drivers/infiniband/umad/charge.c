@@ -18,9 +18,13 @@
 #define RESERVE_MAX	(256 * 1024)
 /* What is made room for at a time. */
 #define REFILL		(64 * 1024)
-/* But not for each MAD, and less often for one that has nothing to give back, in ms. */
+/*
+ * But not for each MAD, and less often for one that has nothing to give back, in ms. Pages that
+ * are pinned are looked at again and again: that is a 20th of the time.
+ */
 #define REFILL_EVERY	10
-#define REFILL_IN_VAIN	100
+#define REFILL_IN_VAIN	100LL
+#define REFILL_REST	19
 
 static DEFINE_HASHTABLE(reserves, 6); /* protected by umad_reserves_lock */
 
@@ -29,26 +33,16 @@ static void refill_work(struct work_struct *work)
 	struct umad_reserve *reserve = container_of(work, struct umad_reserve,
 						    refill.work);
 	struct umad_charge charge = umad_charge_begin(reserve->memcg);
-	/* The charge reclaims; nobody is killed for want of it. */
+	ktime_t start = ktime_get();
+	s64 took;
+	/* The charge reclaims; nobody is killed for want of it, or loses anything (reclaim.c). */
 	void *p = kmalloc(REFILL, GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
 
 	umad_charge_end(&charge);
-	WRITE_ONCE(reserve->in_vain, !p);
+	took = ktime_ms_delta(ktime_get(), start);
+	WRITE_ONCE(reserve->rest, p ? REFILL_EVERY : max(REFILL_IN_VAIN, REFILL_REST * took));
 	kfree(p);
 	umad_reserve_drop(reserve);
-}
-
-/**
- * umad_reserve_is_refilling() - does the caller reclaim for what may be received?
- *
- * Context: any.
- * Return: true if so: for no process.
- */
-bool umad_reserve_is_refilling(void)
-{
-	struct work_struct *work = current_work();
-
-	return work && work->func == refill_work;
 }
 
 /* The one there is, or @fresh; a file more has it. */
@@ -82,6 +76,7 @@ static struct umad_reserve *get_below(struct umad_reserve *parent,
 		goto out;
 	fresh->parent = parent;
 	INIT_DELAYED_WORK(&fresh->refill, refill_work);
+	fresh->rest = REFILL_EVERY;
 	reserve = find_or_add(fresh);
 	if (reserve == fresh) {
 		umad_reserve_list(reserve);
@@ -194,10 +189,10 @@ void umad_reserve_put(struct umad_reserve *reserve)
 void umad_reserve_refill(struct umad_file *file)
 {
 	struct umad_reserve *reserve = file->reserve;
-	unsigned int delay = READ_ONCE(reserve->in_vain) ? REFILL_IN_VAIN : REFILL_EVERY;
+	unsigned int rest = READ_ONCE(reserve->rest);
 
 	refcount_inc(&reserve->refs);
-	if (!queue_delayed_work(umad_reserve_wq, &reserve->refill, msecs_to_jiffies(delay)))
+	if (!queue_delayed_work(umad_reserve_wq, &reserve->refill, msecs_to_jiffies(rest)))
 		umad_reserve_drop(reserve);
 }
 

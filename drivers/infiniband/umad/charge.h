@@ -17,9 +17,7 @@
 #include "umad_memcg.h"
 
 #define UMAD_GFP_HANDLER	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
-/* A message that is written: who wants more than there is hears so at once. */
-#define UMAD_GFP_MESSAGE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
-/* What else write() needs: it fails when a process would be killed for it. */
+/* What write() needs: it fails when a process would be killed for it. */
 #define UMAD_GFP_WRITE		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /**
@@ -43,7 +41,7 @@ struct umad_charge {
  * @refs: one of the files, and one for @refill, queued or running
  * @memcg: the cgroup, a reference is held
  * @refill: reclaims for the cgroup, where that delays nobody: it may outlive the files
- * @in_vain: it found nothing when it last ran
+ * @rest: before it runs again, in ms
  * @used: bytes that are charged to nobody, for the time being; of those below it, too
  * @unasked: bytes of messages being received that nobody here has asked for; likewise
  * @answers: bytes of messages being received that answer requests; likewise
@@ -63,7 +61,7 @@ struct umad_reserve {
 	refcount_t refs;
 	struct mem_cgroup *memcg;
 	struct delayed_work refill;
-	bool in_vain;
+	unsigned int rest;
 	atomic_t used;
 	atomic64_t unasked;
 	atomic64_t answers;
@@ -149,7 +147,6 @@ struct umad_file;
 
 struct umad_reserve *umad_reserve_get(void);
 void umad_reserve_put(struct umad_reserve *reserve);
-bool umad_reserve_is_refilling(void);
 void umad_reserve_refill(struct umad_file *file);
 void *umad_reserve_alloc(struct umad_file *file, struct kmem_cache *cache, size_t *used);
 void umad_reserve_free(struct umad_file *file, size_t used);

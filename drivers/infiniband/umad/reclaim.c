@@ -27,9 +27,8 @@
 #define SHED_PART	8
 #define SHED_LEAST	SZ_256K
 #define SHED_MOST	SZ_4M
-/* In vain so often; two and 17 times are tried, and once where a limit has other cgroups, too. */
-#define ASKED_WITHOUT_RETRY	1
-#define ASKED_MANY	11
+/* In vain so often; 17 times are tried. */
+#define ASKED_OFTEN	12
 
 static const struct umad_reclaim_ops *reclaim_ops;
 static struct shrinker *shrinker;
@@ -142,13 +141,22 @@ static size_t shed(struct umad_reserve *reserve, size_t bytes, enum umad_shed la
 	return freed;
 }
 
-/* It has asked as often as it does before it is killed, but for the last times. */
-static bool is_asked_in_earnest(struct umad_reserve *reserve, gfp_t gfp)
+/* Grows with each page fault of a task, and with each of its calls that reads or writes. */
+static unsigned long progress(const struct task_struct *task)
 {
-	unsigned long faults = current->min_flt + current->maj_flt;
-	unsigned int times = umad_askers_note(&reserve->askers, current, faults, jiffies);
+	unsigned long n = task->min_flt + task->maj_flt;
 
-	return times > (gfp & __GFP_NORETRY ? ASKED_WITHOUT_RETRY : ASKED_MANY);
+#ifdef CONFIG_TASK_XACCT
+	n += task->ioac.syscr + task->ioac.syscw;
+#endif
+	return n;
+}
+
+/* It has asked nearly as often as it does before it is killed. */
+static bool is_asked_in_earnest(struct umad_reserve *reserve)
+{
+	return umad_askers_note(&reserve->askers, current, progress(current), jiffies) >=
+	       ASKED_OFTEN;
 }
 
 static size_t shed_of(struct umad_reserve *reserve, gfp_t gfp)
@@ -156,10 +164,10 @@ static size_t shed_of(struct umad_reserve *reserve, gfp_t gfp)
 	u64 part = umad_reserve_kept(reserve) / SHED_PART;
 	enum umad_shed last = UMAD_SHED_KINDS - 1;
 
-	if (!umad_reserve_is_full(reserve, 0) || !is_asked_in_earnest(reserve, gfp))
+	if (!umad_reserve_is_full(reserve, 0) || !is_asked_in_earnest(reserve))
 		return 0;
 	/* Nobody is killed for that, as for what is written. */
-	if (gfp & (__GFP_NORETRY | __GFP_RETRY_MAYFAIL))
+	if (gfp & __GFP_RETRY_MAYFAIL)
 		last = UMAD_SHED_UNREAD;
 	return shed(reserve, clamp_t(u64, part, SHED_LEAST, SHED_MOST), last);
 }
@@ -171,13 +179,14 @@ static bool is_huge(gfp_t gfp)
 }
 
 /*
- * Is nobody to lose anything for the memory that is looked for? Not for what else may be
- * received; for a huge page, in place of which small ones do; nor for drop_caches, which asks all
- * shrinkers for all that they have, or kswapd, which does not know whose cgroup is short.
+ * Is nobody to lose anything for the memory that is looked for? Not if there is another way
+ * without it, as for what is read ahead, or for what else may be received (charge.c); for a huge
+ * page, in place of which small ones do; nor for drop_caches, which asks all shrinkers for all that
+ * they have, or kswapd, which does not know whose cgroup is short.
  */
 static bool is_in_vain(gfp_t gfp)
 {
-	return umad_reserve_is_refilling() || is_huge(gfp) ||
+	return (gfp & __GFP_NORETRY) || is_huge(gfp) ||
 	       !(current->flags & PF_MEMALLOC) || current_is_kswapd();
 }
 

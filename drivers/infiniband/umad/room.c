@@ -3,6 +3,7 @@
 #include "room.h"
 
 #include <linux/atomic.h>
+#include <linux/cgroup.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -114,11 +115,16 @@ static s64 memcg_pages(struct mem_cgroup *memcg, bool file)
 	return max(pages, 0LL);
 }
 
-/* Pages that it may still swap out; of version 1 the counter is that of both. */
+/*
+ * Pages that it may still swap out, if it does that: with a vm.swappiness of 0 it does not. Of
+ * version 1, which has one for each cgroup and another counter, none are counted.
+ */
 static s64 swap_left(struct mem_cgroup *memcg)
 {
 	s64 left = get_nr_swap_pages(), swap_max;
 
+	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys) || !page_counter_read(&memcg->swap))
+		return 0;
 	for (; left > 0 && memcg; memcg = parent_mem_cgroup(memcg)) {
 		swap_max = READ_ONCE(memcg->swap.max);
 		left = min_t(s64, left, swap_max - page_counter_read(&memcg->swap));
@@ -239,12 +245,13 @@ static u64 room_beside(u64 stays, u64 kept, u64 max)
 
 /**
  * umad_cgroup_left() - what the cgroup of the caller may still be charged
+ * @above: by the limits of those above it, too, though what can be reclaimed beside it is not seen
  *
  * Context: process; does not sleep.
  * Return: bytes, the least of it and those above it, but a 16th of their limits at least;
  * U64_MAX: any number.
  */
-u64 umad_cgroup_left(void)
+u64 umad_cgroup_left(bool above)
 {
 	struct mem_cgroup *own = get_mem_cgroup_from_mm(current->mm), *memcg;
 	u64 left = U64_MAX, less = 0, max, usage;
@@ -253,8 +260,7 @@ u64 umad_cgroup_left(void)
 		memcg = parent_mem_cgroup(memcg);
 	if (!memcg)
 		goto out;
-	/* What can be reclaimed of cgroups beside it is not seen. */
-	for (memcg = own; memcg; memcg = parent_mem_cgroup(memcg)) {
+	for (memcg = own; memcg; memcg = above ? parent_mem_cgroup(memcg) : NULL) {
 		max = memcg_max(memcg);
 		usage = memcg_usage(memcg);
 		if (max != U64_MAX)

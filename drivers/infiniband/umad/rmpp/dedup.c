@@ -78,7 +78,7 @@ static void join(struct umad_xfer_tx *tx, struct umad_rmpp_dedup *dedup)
 /* Nothing is equal to it yet. Without memory nothing will be. */
 static void share_own(struct umad_xfer_tx *tx, u32 hash)
 {
-	struct umad_rmpp_dedup *dedup = kmalloc(sizeof(*dedup), UMAD_GFP_MESSAGE);
+	struct umad_rmpp_dedup *dedup = kmalloc(sizeof(*dedup), UMAD_GFP_WRITE);
 
 	if (!dedup)
 		return;

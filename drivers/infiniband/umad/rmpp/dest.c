@@ -66,13 +66,13 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 					     const struct umad_addr *to,
 					     u64 bytes, bool whole)
 {
-	u64 cgroup_left = max(umad_cgroup_left(), bytes);
+	u64 cgroup_left = max(umad_cgroup_left(true), bytes);
 	struct umad_rmpp *rmpp = file->rmpp;
 	struct umad_rmpp_dest *new, *dest;
 	struct rb_node *there;
 	bool taken;
 
-	new = kzalloc(sizeof(*new), UMAD_GFP_MESSAGE);
+	new = kzalloc(sizeof(*new), UMAD_GFP_WRITE);
 	if (!new)
 		return ERR_PTR(-ENOMEM);
 	new->to = *to;

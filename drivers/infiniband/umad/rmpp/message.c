@@ -46,12 +46,12 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 
 	if (len < hdr_len)
 		return ERR_PTR(-EINVAL);
-	tx = kzalloc(sizeof(*tx), UMAD_GFP_MESSAGE);
+	tx = kzalloc(sizeof(*tx), UMAD_GFP_WRITE);
 	if (!tx)
 		return ERR_PTR(ret);
 	tx->file = file;
 	INIT_LIST_HEAD(&tx->sent_node);
-	tx->data = umad_pagebuf_alloc(UMAD_GFP_MESSAGE);
+	tx->data = umad_pagebuf_alloc(UMAD_GFP_WRITE);
 	if (!tx->data)
 		goto err;
 
