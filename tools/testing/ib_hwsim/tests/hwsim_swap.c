@@ -11,15 +11,16 @@
 #define SIZE		(2 * (size_t)LIMIT)
 #define MANY		1000	/* MADs */
 #define FEW		5	/* messages */
+#define TASKS		12
 #define MESSAGE		200000	/* bytes */
 #define ANSWER		1000000
 #define TIMEOUT		8000	/* ms */
-#define LID		1	/* of the first port */
-#define USER_LID	4
+#define FIRST_LID	1	/* of the first port */
+#define SECOND_LID	4
 #define ID		7	/* of what is in messages */
 
 FIXTURE(beside) {
-	pid_t user, hog;
+	pid_t user, hogs[TASKS];
 	int fd;			/* at the other port */
 	int go[2], done[2];
 	bool there;
@@ -31,15 +32,17 @@ typedef int (*receive_fn)(int fd);
 FIXTURE_VARIANT(beside) {
 	const char *file;	/* that the other process maps; or NULL: its memory is swapped */
 	bool idle;		/* which it uses only once */
+	unsigned int tasks;	/* that divide SIZE among them */
 };
 
-FIXTURE_VARIANT_ADD(beside, swapped) {};
-FIXTURE_VARIANT_ADD(beside, swapped_before) { .idle = true };
-FIXTURE_VARIANT_ADD(beside, mapped) { .file = MAPPED };
+FIXTURE_VARIANT_ADD(beside, swapped) { .tasks = 1 };
+FIXTURE_VARIANT_ADD(beside, swapped_by_many) { .tasks = TASKS };
+FIXTURE_VARIANT_ADD(beside, swapped_before) { .tasks = 1, .idle = true };
+FIXTURE_VARIANT_ADD(beside, mapped) { .tasks = 1, .file = MAPPED };
 
 static unsigned int seen;
 
-static void use_memory(const char *file, bool idle, int ready)
+static void use_memory(const char *file, bool idle, size_t size, int ready)
 {
 	int fd = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
 	char *mem;
@@ -47,13 +50,13 @@ static void use_memory(const char *file, bool idle, int ready)
 	size_t i;
 
 	cgroup_enter(CGROUP);
-	mem = file ? mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0) : map_private(SIZE);
-	for (i = 0; getppid() != 1; i = (i + 4096) % SIZE) {
+	mem = file ? mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0) : map_private(size);
+	for (i = 0; getppid() != 1; i = (i + 4096) % size) {
 		if (file)
 			seen += mem[i];
 		else
 			mem[i] += 1;
-		if (first && i + 4096 >= SIZE) {
+		if (first && i + 4096 >= size) {
 			first = write(ready, "", 1) != 1;
 			while (idle && getppid() != 1)
 				sleep_ms(100);
@@ -75,6 +78,8 @@ FIXTURE_SETUP(beside)
 	const struct rmpp_agent agent = {
 		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
 	};
+	const size_t part = SIZE / variant->tasks / 4096 * 4096;
+	unsigned int i;
 	char byte;
 
 	self->there = has_swap();
@@ -89,21 +94,27 @@ FIXTURE_SETUP(beside)
 	ASSERT_LE(0, rmpp_register(self->fd, &agent));
 	ASSERT_EQ(0, pipe(self->go));
 	ASSERT_EQ(0, pipe(self->done));
-	self->hog = fork();
-	if (!self->hog)
-		use_memory(variant->file, variant->idle, self->done[1]);
+	for (i = 0; i < variant->tasks; i++) {
+		self->hogs[i] = fork();
+		if (!self->hogs[i])
+			use_memory(variant->file, variant->idle, part, self->done[1]);
+	}
 	/* All of it. */
-	ASSERT_EQ(1, read(self->done[0], &byte, 1));
+	for (i = 0; i < variant->tasks; i++)
+		ASSERT_EQ(1, read(self->done[0], &byte, 1));
 	sleep_ms(1500);
 }
 
 FIXTURE_TEARDOWN(beside)
 {
+	unsigned int i;
+
 	if (!self->there)
 		return;
 	if (self->user)
 		end_victim(self->user);
-	end_victim(self->hog);
+	for (i = 0; i < variant->tasks; i++)
+		end_victim(self->hogs[i]);
 	close(self->fd);
 	if (!variant->file)
 		EXPECT_EQ(0, system("swapoff " SWAP));
@@ -162,7 +173,7 @@ static int receive_messages(int fd)
 
 static int ask_for_messages(int fd)
 {
-	static const struct test_port to = { .lid = LID };
+	static const struct test_port to = { .lid = FIRST_LID };
 	struct rmpp_msg answer = {};
 	struct umad_msg msg;
 	int i, n = 0;
@@ -180,7 +191,7 @@ static int ask_for_messages(int fd)
 
 static int send_message(FIXTURE_DATA(beside) *self, uint8_t method, uint64_t tid, size_t len)
 {
-	static const struct test_port to = { .lid = USER_LID };
+	static const struct test_port to = { .lid = SECOND_LID };
 	struct rmpp_msg msg = {};
 	int ret;
 
@@ -207,7 +218,7 @@ static int read_request(FIXTURE_DATA(beside) *self, struct rmpp_msg *msg)
 /* MADs that are read later. */
 TEST_F_TIMEOUT(beside, mads_stay, 60)
 {
-	static const struct test_port to = { .lid = USER_LID };
+	static const struct test_port to = { .lid = SECOND_LID };
 	struct umad_msg msg;
 	int i;
 
@@ -230,7 +241,7 @@ TEST_F_TIMEOUT(beside, messages_come, 60)
 {
 	int i;
 
-	if (!self->there)
+	if (!self->there || variant->tasks > 1)
 		return;
 	ASSERT_EQ(0, start_user(self, receive_messages));
 	ASSERT_EQ(1, write(self->go[1], "", 1));
@@ -246,7 +257,7 @@ TEST_F_TIMEOUT(beside, answers_come, 60)
 	struct rmpp_msg asked = {};
 	int i;
 
-	if (!self->there)
+	if (!self->there || variant->tasks > 1)
 		return;
 	ASSERT_EQ(0, start_user(self, ask_for_messages));
 	ASSERT_EQ(1, write(self->go[1], "", 1));
