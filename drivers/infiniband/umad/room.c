@@ -20,6 +20,9 @@
  */
 #define FULL_MARGIN	((u64)SZ_512K)
 
+/* Cgroups beside one whose page cache is seen: each takes time. */
+#define SEEN_BESIDE	32
+
 /* What a cgroup has of a kind. */
 static atomic64_t *bytes_of(struct umad_reserve *reserve, enum umad_kept what)
 {
@@ -143,12 +146,49 @@ static u64 memcg_reclaimable(struct mem_cgroup *memcg)
 }
 
 /* What is reclaimed of that for the limit of a cgroup above: nothing below memory.min. */
-static u64 memcg_unprotected(struct mem_cgroup *memcg)
+static u64 unprotected(struct mem_cgroup *memcg, u64 bytes)
 {
 	u64 usage = memcg_usage(memcg);
 	u64 kept = (u64)READ_ONCE(memcg->memory.min) << PAGE_SHIFT;
 
-	return min(memcg_reclaimable(memcg), usage - min(usage, kept));
+	return min(bytes, usage - min(usage, kept));
+}
+
+/* Page cache of some cgroups below @top, beside @own. Swap is counted for @own. */
+static u64 reclaimable_beside(struct mem_cgroup *own, struct mem_cgroup *top)
+{
+	struct cgroup_subsys_state *css;
+	unsigned int left = SEEN_BESIDE;
+	struct mem_cgroup *memcg;
+	u64 bytes = 0;
+
+	rcu_read_lock();
+	css_for_each_descendant_pre(css, &top->css) {
+		memcg = mem_cgroup_from_css(css);
+		if (mem_cgroup_is_descendant(own, memcg))
+			continue;
+		if (!left--)
+			break;
+		bytes += unprotected(memcg, (u64)memcg_pages(memcg, true) << PAGE_SHIFT);
+	}
+	rcu_read_unlock();
+	return bytes;
+}
+
+/* That of @own, of @top, and of those between. */
+static u64 reclaimable_upwards(struct mem_cgroup *own, struct mem_cgroup *top)
+{
+	u64 bytes = memcg_reclaimable(top);
+
+	for (; own != top; own = parent_mem_cgroup(own))
+		bytes += unprotected(own, memcg_reclaimable(own));
+	return bytes;
+}
+
+/* What can be reclaimed for the limit of @top, which is @own or one above it. */
+static u64 reclaimable_for(struct mem_cgroup *own, struct mem_cgroup *top)
+{
+	return reclaimable_upwards(own, top) + reclaimable_beside(own, top);
 }
 #else
 static u64 memcg_max(struct mem_cgroup *memcg)
@@ -166,12 +206,7 @@ static u64 memcg_usage(struct mem_cgroup *memcg)
 	return 0;
 }
 
-static u64 memcg_reclaimable(struct mem_cgroup *memcg)
-{
-	return 0;
-}
-
-static u64 memcg_unprotected(struct mem_cgroup *memcg)
+static u64 reclaimable_for(struct mem_cgroup *own, struct mem_cgroup *top)
 {
 	return 0;
 }
@@ -221,53 +256,38 @@ static u64 unread_of(const struct umad_reserve *reserve)
 }
 
 /*
- * What a cgroup uses that cannot be reclaimed. Of what can be of cgroups below, only that of
- * the file's is seen, and of those between.
+ * What is left below the limit @max of the cgroup @top for one below it, @own, if @kept were given
+ * back. If that is less than @enough, what can be reclaimed is counted; what is not seen of it must
+ * not leave nothing.
  */
-static u64 what_stays(const struct umad_reserve *of_file, const struct umad_reserve *reserve)
+static u64 room_for(struct mem_cgroup *own, struct mem_cgroup *top, u64 max, u64 kept, u64 enough)
 {
-	u64 usage = memcg_usage(reserve->memcg), less = memcg_reclaimable(reserve->memcg);
+	u64 usage = memcg_usage(top);
 
-	for (; of_file != reserve; of_file = of_file->parent)
-		less += memcg_unprotected(of_file->memcg);
-	return usage - min(usage, less);
-}
-
-/*
- * What is left beside that, with @kept of it which was received. What is not seen must not
- * leave nothing.
- */
-static u64 room_beside(u64 stays, u64 kept, u64 max)
-{
-	stays -= min(stays, kept);
-	return max(max - min(max, stays), max / 16);
+	usage -= min(usage, kept);
+	if (max - min(max, usage) < enough)
+		usage -= min(usage, reclaimable_for(own, top));
+	return max(max - min(max, usage), max / 16);
 }
 
 /**
  * umad_cgroup_left() - what the cgroup of the caller may still be charged
- * @above: by the limits of those above it, too, though what can be reclaimed beside it is not seen
+ * @enough: bytes; if that is less, what can be reclaimed is counted, too, which takes longer
  *
  * Context: process; does not sleep.
  * Return: bytes, the least of it and those above it, but a 16th of their limits at least;
  * U64_MAX: any number.
  */
-u64 umad_cgroup_left(bool above)
+u64 umad_cgroup_left(u64 enough)
 {
 	struct mem_cgroup *own = get_mem_cgroup_from_mm(current->mm), *memcg;
-	u64 left = U64_MAX, less = 0, max, usage;
+	u64 left = U64_MAX, max;
 
-	for (memcg = own; memcg && memcg_max(memcg) == U64_MAX;)
-		memcg = parent_mem_cgroup(memcg);
-	if (!memcg)
-		goto out;
-	for (memcg = own; memcg; memcg = above ? parent_mem_cgroup(memcg) : NULL) {
+	for (memcg = own; memcg; memcg = parent_mem_cgroup(memcg)) {
 		max = memcg_max(memcg);
-		usage = memcg_usage(memcg);
 		if (max != U64_MAX)
-			left = min(left, room_beside(usage, less + memcg_reclaimable(memcg), max));
-		less += memcg_unprotected(memcg);
+			left = min(left, room_for(own, memcg, max, 0, enough));
 	}
-out:
 	mem_cgroup_put(own);
 	return left;
 }
@@ -277,8 +297,9 @@ static u64 room_for_answers(const struct umad_reserve *of_file,
 			    const struct umad_reserve *reserve, u64 max)
 {
 	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve);
+	u64 enough = (kept + atomic64_read(&reserve->unasked)) / 7 * 8 + SZ_4K;
 
-	return room_beside(what_stays(of_file, reserve), kept, max) / 8 * 7;
+	return room_for(of_file->memcg, reserve->memcg, max, kept, enough) / 8 * 7;
 }
 
 /*

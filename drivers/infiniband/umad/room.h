@@ -29,7 +29,7 @@ u64 umad_reserve_max(const struct umad_reserve *reserve);
 bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_kept what);
 u64 umad_reserve_kept(const struct umad_reserve *reserve);
 u64 umad_reserve_part(const struct umad_reserve *reserve, unsigned int part, size_t bytes);
-u64 umad_cgroup_left(bool above);
+u64 umad_cgroup_left(u64 enough);
 bool umad_reserve_is_full(const struct umad_reserve *reserve, u64 beside);
 
 #endif /* UMAD_ROOM_H */

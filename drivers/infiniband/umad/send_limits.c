@@ -37,8 +37,7 @@ static bool hold(struct umad_user *user)
 /*
  * A single MAD cannot be given back, as a message can, while the device does not send, or nobody
  * answers. So there is as much again left for what the process needs besides: others decide how
- * much it has to answer. Beside what it asks itself an eighth of that is left. At a limit above its
- * cgroup only the charge fails.
+ * much it has to answer. Beside what it asks itself an eighth of that is left.
  */
 static bool has_room(struct umad_user *user, enum umad_send_kind kind)
 {
@@ -47,7 +46,7 @@ static bool has_room(struct umad_user *user, enum umad_send_kind kind)
 	if (kind == UMAD_SEND_MESSAGE)
 		return true;
 	n = atomic_read(&user->sends[kind]);
-	return n < SINGLE_FEW || n * part <= umad_cgroup_left(false);
+	return n < SINGLE_FEW || n * part <= umad_cgroup_left(n * part);
 }
 
 /**

@@ -50,6 +50,29 @@ static bool dest_has_room(const struct umad_rmpp *rmpp, const struct umad_rmpp_d
 	       (!dest->bytes || dest->bytes + bytes <= cgroup_left - bytes);
 }
 
+/* NULL: there is no room. */
+static struct umad_rmpp_dest *take(struct umad_file *file, struct umad_rmpp_dest *new,
+				   u64 bytes, bool whole, u64 cgroup_left)
+{
+	struct umad_rmpp *rmpp = file->rmpp;
+	struct umad_rmpp_dest *dest;
+	struct rb_node *there;
+	bool taken;
+
+	spin_lock(&file->lock);
+	there = rb_find_add(&new->node, &rmpp->dests, compare_node);
+	dest = there ? rb_entry(there, struct umad_rmpp_dest, node) : new;
+	taken = whole || dest_has_room(rmpp, dest, bytes, max(cgroup_left, bytes));
+	if (taken) {
+		dest->bytes += bytes;
+		rmpp->sending_bytes += bytes;
+	} else if (dest == new) {
+		rb_erase(&new->node, &rmpp->dests);
+	}
+	spin_unlock(&file->lock);
+	return taken ? dest : NULL;
+}
+
 /**
  * umad_rmpp_dest_charge() - a message is to be sent
  * @file: that sends it
@@ -66,32 +89,19 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 					     const struct umad_addr *to,
 					     u64 bytes, bool whole)
 {
-	u64 cgroup_left = max(umad_cgroup_left(true), bytes);
-	struct umad_rmpp *rmpp = file->rmpp;
 	struct umad_rmpp_dest *new, *dest;
-	struct rb_node *there;
-	bool taken;
 
 	new = kzalloc(sizeof(*new), UMAD_GFP_WRITE);
 	if (!new)
 		return ERR_PTR(-ENOMEM);
 	new->to = *to;
 
-	spin_lock(&file->lock);
-	there = rb_find_add(&new->node, &rmpp->dests, compare_node);
-	dest = there ? rb_entry(there, struct umad_rmpp_dest, node) : new;
-	taken = whole || dest_has_room(rmpp, dest, bytes, cgroup_left);
-	if (taken) {
-		dest->bytes += bytes;
-		rmpp->sending_bytes += bytes;
-	} else if (dest == new) {
-		rb_erase(&new->node, &rmpp->dests);
-	}
-	spin_unlock(&file->lock);
-
-	if (there || !taken)
+	/* Mostly what is free is enough. */
+	dest = take(file, new, bytes, whole, umad_cgroup_left(0)) ?:
+	       take(file, new, bytes, whole, umad_cgroup_left(U64_MAX));
+	if (dest != new)
 		kfree(new);
-	if (taken)
+	if (dest)
 		return dest;
 	umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_SEND_REFUSED);
 	return ERR_PTR(-ENOMEM);

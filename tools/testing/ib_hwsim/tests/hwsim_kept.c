@@ -352,6 +352,17 @@ TEST_F_TIMEOUT(peers, answer_beside_generations_that_can_be_reclaimed, 100)
 	generations("n");
 }
 
+/* And so is what a cgroup beside has, below the same limit. */
+TEST_F_TIMEOUT(peers, answer_beside_another_cgroup_that_can_be_reclaimed, 100)
+{
+	const struct victim victim = {
+		.limit = LIMIT, .files = 1, .asks = 1, .below = true,
+		.lazy_beside = LIMIT / 10 * 9,
+	};
+
+	one_answer(_metadata, self, &victim, LARGE, true);
+}
+
 /* Who was asked answers with more than there is: the process that uses so many percent lives. */
 static void answer_beside(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			  unsigned int percent)

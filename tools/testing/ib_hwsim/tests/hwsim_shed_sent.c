@@ -13,6 +13,7 @@
 #define IDLE		100	/* files */
 #define SILENCE		700	/* ms after which a node counts as silent */
 #define TOO_MUCH	92	/* percent, beside its answers */
+#define CACHE		80	/* percent, of another cgroup */
 
 /* Each takes more on a debug kernel, and is slower. */
 static int requests(void)
@@ -182,6 +183,31 @@ TEST_F_TIMEOUT(peers, silent_nodes_give_way_to_others, 100)
 		EXPECT_EQ(1, order(&server, 'h'));
 	}
 	end(&server);
+}
+
+/* What another cgroup below the same limit can give back counts as given back. */
+TEST_F_TIMEOUT(peers, page_cache_of_others_leaves_room, 100)
+{
+	struct server server = new_server(0), other = new_server(0);
+
+	if (make_cgroups(self))
+		SKIP(return, "no memory cgroups");
+	server.cgroup = ONE;
+	other.cgroup = OTHER;
+	other.method += FEW;
+	other.cache = LIMIT / 100 * CACHE;
+	ASSERT_LE(0, start(&server));
+	ASSERT_LE(0, start(&other));
+	ASSERT_EQ(0, ask_server(self, &server, 0, 1000, FEW));
+	EXPECT_EQ(FEW, order(&server, 'l'));
+	/* Single MADs, too. */
+	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
+	ASSERT_EQ(0, ask_server(self, &server, 1, 5000, AT_ONCE));
+	EXPECT_EQ(AT_ONCE, order(&server, 'P'));
+	hwsim_set(DEVICE, 1, "hold_completions", "0");
+	end(&server);
+	end(&other);
+	cgroup_remove(CGROUP);
 }
 
 /* However many files others have. */

@@ -16,6 +16,7 @@
 
 #define CGROUP	"flooded"
 #define BELOW	CGROUP "/below"
+#define BESIDE	CGROUP "/beside"
 #define LIMIT	(16 << 20)
 #define OWN	(256 << 10)
 
@@ -31,6 +32,7 @@ struct victim {
 	size_t own;		/* bytes that it uses itself, again and again; 0: OWN */
 	size_t steady;		/* and those that it uses all the time */
 	size_t lazy;		/* that the kernel may take from it, as page cache */
+	size_t lazy_beside;	/* that it may take from another process, beside the one @below */
 };
 
 static inline void *map_private(size_t len)
@@ -45,6 +47,27 @@ static inline void fill_lazy(void *lazy, size_t len)
 	madvise(lazy, len, MADV_FREE);
 }
 
+/* Another process has that, for as long as its parent lives. */
+static inline int have_lazy_beside(size_t len)
+{
+	int ends[2], ret = -EIO;
+
+	if (pipe(ends))
+		return -errno;
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ret = cgroup_enter(BESIDE);
+		fill_lazy(map_private(len), len);
+		ret = write(ends[1], &ret, sizeof(ret));
+		for (;;)
+			pause();
+	}
+	ret = read(ends[0], &ret, sizeof(ret)) == sizeof(ret) ? ret : -EIO;
+	close(ends[0]);
+	close(ends[1]);
+	return ret;
+}
+
 /* Serves, and has page faults. Ends with its parent. */
 static inline void live_in_cgroup(const struct victim *victim, int ready)
 {
@@ -57,6 +80,8 @@ static inline void live_in_cgroup(const struct victim *victim, int ready)
 
 	/* One that is being made is charged, too, and the process was killed beside that. */
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	if (ret >= 0 && victim->lazy_beside)
+		ret = have_lazy_beside(victim->lazy_beside);
 	if (ret >= 0 && victim->lazy)
 		fill_lazy(map_private(victim->lazy), victim->lazy);
 	if (ret >= 0 && victim->steady)
@@ -90,6 +115,7 @@ static inline pid_t start_victim(FIXTURE_DATA(peers) *self, const struct victim 
 
 	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, file, victim->limit) ||
 	    (victim->below && (cgroup_delegate(CGROUP) || cgroup_make(BELOW))) ||
+	    (victim->lazy_beside && cgroup_make(BESIDE)) ||
 	    (victim->is_protected && cgroup_set(BELOW, "memory.min", victim->limit)))
 		return -EOPNOTSUPP;
 	/* It serves what the fixture's own file did. */
@@ -112,6 +138,7 @@ static inline void end_victim(pid_t pid)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	cgroup_remove(BELOW);
+	cgroup_remove(BESIDE);
 	cgroup_remove(CGROUP);
 }
 
