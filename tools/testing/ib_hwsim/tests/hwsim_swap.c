@@ -7,7 +7,8 @@
 #include "rmpp_util.h"
 
 #define SWAP		"/dev/ram0"
-#define MAPPED		"/dev/ram1"
+#define SWAPPINESS	"/proc/sys/vm/swappiness"
+#define A_FILE		"/dev/ram1"
 #define SIZE		(2 * (size_t)LIMIT)
 #define MANY		1000	/* MADs */
 #define FEW		5	/* messages */
@@ -15,12 +16,14 @@
 #define MESSAGE		200000	/* bytes */
 #define ANSWER		1000000
 #define TIMEOUT		8000	/* ms */
+#define MOST		12000000	/* bytes that it uses itself */
+#define MORE		200000	/* and these, when the answers are there */
 #define FIRST_LID	1	/* of the first port */
 #define SECOND_LID	4
 #define ID		7	/* of what is in messages */
 
 FIXTURE(beside) {
-	pid_t user, hogs[TASKS];
+	pid_t user, hogs[TASKS], reader;
 	int fd;			/* at the other port */
 	int go[2], done[2];
 	bool there;
@@ -33,12 +36,14 @@ FIXTURE_VARIANT(beside) {
 	const char *file;	/* that the other process maps; or NULL: its memory is swapped */
 	bool idle;		/* which it uses only once */
 	unsigned int tasks;	/* that divide SIZE among them */
+	bool reads;		/* and one more reads a file, which the kernel reads ahead */
 };
 
 FIXTURE_VARIANT_ADD(beside, swapped) { .tasks = 1 };
 FIXTURE_VARIANT_ADD(beside, swapped_by_many) { .tasks = TASKS };
+FIXTURE_VARIANT_ADD(beside, swapped_and_read_ahead) { .tasks = 1, .reads = true };
 FIXTURE_VARIANT_ADD(beside, swapped_before) { .tasks = 1, .idle = true };
-FIXTURE_VARIANT_ADD(beside, mapped) { .tasks = 1, .file = MAPPED };
+FIXTURE_VARIANT_ADD(beside, mapped) { .tasks = 1, .file = A_FILE };
 
 static unsigned int seen;
 
@@ -63,6 +68,21 @@ static void use_memory(const char *file, bool idle, size_t size, int ready)
 		}
 		if (!(i % (32 << 12)))
 			sleep_ms(1);
+	}
+	_exit(0);
+}
+
+/* Again and again. */
+static void read_file(const char *file)
+{
+	static char bytes[64 << 10];
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	cgroup_enter(CGROUP);
+	while (fd >= 0 && getppid() != 1) {
+		if (read(fd, bytes, sizeof(bytes)) <= 0)
+			lseek(fd, 0, SEEK_SET);
+		sleep_ms(1);
 	}
 	_exit(0);
 }
@@ -99,6 +119,9 @@ FIXTURE_SETUP(beside)
 		if (!self->hogs[i])
 			use_memory(variant->file, variant->idle, part, self->done[1]);
 	}
+	self->reader = variant->reads ? fork() : -1;
+	if (!self->reader)
+		read_file(A_FILE);
 	/* All of it. */
 	for (i = 0; i < variant->tasks; i++)
 		ASSERT_EQ(1, read(self->done[0], &byte, 1));
@@ -115,6 +138,8 @@ FIXTURE_TEARDOWN(beside)
 		end_victim(self->user);
 	for (i = 0; i < variant->tasks; i++)
 		end_victim(self->hogs[i]);
+	if (variant->reads)
+		end_victim(self->reader);
 	close(self->fd);
 	if (!variant->file)
 		EXPECT_EQ(0, system("swapoff " SWAP));
@@ -171,21 +196,43 @@ static int receive_messages(int fd)
 	return n;
 }
 
-static int ask_for_messages(int fd)
+static int ask(int fd, int i)
 {
 	static const struct test_port to = { .lid = FIRST_LID };
-	struct rmpp_msg answer = {};
 	struct umad_msg msg;
+
+	msg_init_usual(&msg, &to, 0, CLASS_RMPP, METHOD_TABLE, 100 + i);
+	msg.hdr.timeout_ms = TIMEOUT;
+	return msg_write(fd, &msg) == MSG_LEN ? 0 : -EIO;
+}
+
+static int ask_for_messages(int fd)
+{
+	struct rmpp_msg answer = {};
 	int i, n = 0;
 
 	for (i = 0; i < FEW; i++) {
-		msg_init_usual(&msg, &to, 0, CLASS_RMPP, METHOD_TABLE, 100 + i);
-		msg.hdr.timeout_ms = TIMEOUT;
-		if (msg_write(fd, &msg) != MSG_LEN ||
-		    rmpp_msg_read(fd, &answer, HDR_NEW, 2 * TIMEOUT) < 0)
+		if (ask(fd, i) || rmpp_msg_read(fd, &answer, HDR_NEW, 2 * TIMEOUT) < 0)
 			break;
 		n += !rmpp_user_hdr(&answer)->status && rmpp_msg_has(&answer, ANSWER, ID);
 	}
+	return n;
+}
+
+/* All at once, and has to have memory before it reads. */
+static int ask_and_use_memory(int fd)
+{
+	struct rmpp_msg answer = {};
+	int i, n = 0;
+
+	memset(map_private(MOST), 1, MOST);
+	for (i = 0; i < FEW - 1; i++)
+		if (ask(fd, i))
+			return -EIO;
+	sleep_ms(TIMEOUT / 2);
+	memset(map_private(MORE), 1, MORE);
+	while (rmpp_msg_read(fd, &answer, HDR_NEW, TIMEOUT / 4) >= 0)
+		n += !rmpp_user_hdr(&answer)->status && rmpp_msg_has(&answer, ANSWER, ID);
 	return n;
 }
 
@@ -241,7 +288,7 @@ TEST_F_TIMEOUT(beside, messages_come, 60)
 {
 	int i;
 
-	if (!self->there || variant->tasks > 1)
+	if (!self->there || variant->tasks > 1 || variant->reads)
 		return;
 	ASSERT_EQ(0, start_user(self, receive_messages));
 	ASSERT_EQ(1, write(self->go[1], "", 1));
@@ -252,21 +299,59 @@ TEST_F_TIMEOUT(beside, messages_come, 60)
 	EXPECT_EQ(FEW, received(self));
 }
 
-TEST_F_TIMEOUT(beside, answers_come, 60)
+static int answer_next(FIXTURE_DATA(beside) *self)
 {
 	struct rmpp_msg asked = {};
+
+	return read_request(self, &asked) ?:
+	       send_message(self, METHOD_TABLE | METHOD_RESP, be64toh(rmpp_mad(&asked)->tid),
+			    ANSWER);
+}
+
+TEST_F_TIMEOUT(beside, answers_come, 60)
+{
 	int i;
 
-	if (!self->there || variant->tasks > 1)
+	if (!self->there || variant->tasks > 1 || variant->reads)
 		return;
 	ASSERT_EQ(0, start_user(self, ask_for_messages));
 	ASSERT_EQ(1, write(self->go[1], "", 1));
-	for (i = 0; i < FEW; i++) {
-		ASSERT_EQ(0, read_request(self, &asked));
-		ASSERT_EQ(0, send_message(self, METHOD_TABLE | METHOD_RESP,
-					  be64toh(rmpp_mad(&asked)->tid), ANSWER));
-	}
+	for (i = 0; i < FEW; i++)
+		ASSERT_EQ(0, answer_next(self));
 	EXPECT_EQ(FEW, received(self));
+}
+
+/* There is swap, but the cgroup does not: it has no room for answers beside what it uses. */
+TEST(who_is_never_swapped_lives)
+{
+	const struct rmpp_agent agent = {
+		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
+	};
+	FIXTURE_DATA(beside) data = {}, *self = &data;
+	int i, n;
+
+	if (!has_swap())
+		SKIP(return, "no swap");
+	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, "memory.max", LIMIT))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, umad_write_sysfs(SWAPPINESS, "0"));
+	self->fd = hwsim_open(0, 1, O_RDWR | O_NONBLOCK);
+	ASSERT_LE(0, rmpp_register(self->fd, &agent));
+	ASSERT_EQ(0, pipe(self->go));
+	ASSERT_EQ(0, pipe(self->done));
+	ASSERT_EQ(0, start_user(self, ask_and_use_memory));
+	close(self->done[1]);
+	ASSERT_EQ(1, write(self->go[1], "", 1));
+	for (i = 0; i < FEW - 1; i++)
+		ASSERT_EQ(0, answer_next(self));
+	n = received(self);
+	TH_LOG("%d of %d answers", n, FEW - 1);
+	EXPECT_LT(1, n);
+	end_victim(self->user);
+	close(self->fd);
+	ASSERT_LE(0, umad_write_sysfs(SWAPPINESS, "60"));
+	EXPECT_EQ(0, system("swapoff " SWAP));
+	EXPECT_EQ(0, system("rmmod brd"));
 }
 
 TEST_HARNESS_MAIN
