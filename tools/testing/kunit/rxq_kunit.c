@@ -378,7 +378,11 @@ static void rxq_wake_is_owed_once(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, push(env, 0, 1));
 	for (i = 0; i < 4; i++) {
 		msg = umad_rxq_pop(&env->q);
-		KUNIT_EXPECT_FALSE(test, umad_rxq_is_ready(&env->q));
+		/* A read that finds nothing is as good as poll(). */
+		if (i & 2)
+			KUNIT_EXPECT_NULL(test, umad_rxq_pop(&env->q));
+		else
+			KUNIT_EXPECT_FALSE(test, umad_rxq_is_ready(&env->q));
 		KUNIT_EXPECT_EQ(test, !(i & 1), umad_rxq_put_back(&env->q, msg));
 		if (i & 1)
 			umad_rxq_wake_pollers(&env->q);

@@ -28,7 +28,7 @@ FUZZ = {
 # the others on the stock one, which takes a quarter of the time.
 PLANS = {
     "agent.c": ["abi", "kunit", "life"],
-    "cdev.c": ["abi", "kunit", "life"],
+    "cdev.c": ["abi", "kunit", "life", "rmpp-peer-debug"],
     "register.c": ["abi", "kunit", "hwsim", "life"],
     "refusal.c": ["kunit", "hwsim"],
     "refuse.c": ["hwsim"],

@@ -13,6 +13,8 @@
 #define HELD_MAX	64
 #define OUTAGE_MS	7000
 #define AGAIN_MS	3000	/* so often another message comes */
+#define LONE		40	/* first segments that nothing follows */
+#define LONE_MS		9000	/* in which they go when others need the places */
 #define OTHERS		1100	/* messages that are complete; behind 1,024 one is remembered */
 
 static int send_data(FIXTURE_DATA(peers) *self, uint32_t seg, uint32_t segs)
@@ -399,6 +401,32 @@ TEST_F_TIMEOUT(peers, transaction_ID_again_and_again, 120)
 	send_all(_metadata, self, 1);
 	EXPECT_EQ(1, delivered(self, WHILE));
 	EXPECT_LE(0, other_is_delivered(_metadata, self, 60000));
+}
+
+/* First segments of so many messages, each of another node; how many fail without a word. */
+static long failed_of(FIXTURE_DATA(peers) *self, unsigned int n, int wait_ms)
+{
+	long before = module_counter(self, "rmpp_rx_failed");
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (inject_data(self, i, METHOD_TABLE, 1 + i, 1, 3))
+			return -EIO;
+	sleep_ms(wait_ms);
+	return module_counter(self, "rmpp_rx_failed") - before;
+}
+
+/* If nothing follows them, until no more than half of the places are taken. */
+TEST_F_TIMEOUT(peers, first_segments_alone_go_when_there_are_many, 60)
+{
+	long old = rmpp_param_set("rmpp_file_transfers", LONE * 2);
+
+	if (old < 0)
+		SKIP(return, "no such bound");
+	EXPECT_EQ(0, failed_of(self, LONE, LONE_MS));
+	ASSERT_EQ(LONE * 2, rmpp_param_set("rmpp_file_transfers", LONE));
+	EXPECT_EQ(LONE / 2, failed_of(self, 0, LONE_MS));
+	rmpp_param_set("rmpp_file_transfers", old);
 }
 
 TEST_HARNESS_MAIN

@@ -106,4 +106,26 @@ TEST_F_TIMEOUT(peers, sockets_are_filled_beside_mads, 60)
 	end(&server);
 }
 
+/* What a file had to give back is not counted for it any more, though it does not read. */
+TEST_F_TIMEOUT(peers, mads_that_were_dropped_leave_room_for_others, 60)
+{
+	struct server server = {
+		.cgroup = CGROUP, .method = METHOD_TABLE, .files = 2, .moment = LIMIT / 100 * 92,
+	};
+	struct server second = { .method = METHOD_TABLE + 1 };
+	long dropped;
+
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	ASSERT_LE(0, start(&server));
+	/* More than it may have. */
+	ASSERT_EQ(0, send_mads(self, &second, 2 * MANY));
+	ASSERT_LE(0, order(&server, 'u'));
+	dropped = module_counter(self, "recv_shed");
+	TH_LOG("%ld dropped", dropped);
+	ASSERT_LE(0, order(&server, 'b'));
+	expect_enough(_metadata, self, &server);
+	end(&server);
+}
+
 TEST_HARNESS_MAIN
