@@ -152,7 +152,8 @@ static bool put_file(struct umad_reserve *reserve)
 static bool is_in_use(struct umad_reserve *reserve)
 {
 	return atomic_read(&reserve->used) || atomic64_read(&reserve->unasked) ||
-	       atomic64_read(&reserve->answers) || atomic64_read(&reserve->unread);
+	       atomic64_read(&reserve->answers) || atomic64_read(&reserve->unread) ||
+	       atomic64_read(&reserve->sent) || atomic64_read(&reserve->asked);
 }
 
 /**

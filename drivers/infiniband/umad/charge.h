@@ -47,6 +47,8 @@ struct umad_charge {
  * @answers: bytes of messages being received that answer requests; likewise
  * @unread: bytes that wait to be read, in steps, without what each file may have anyhow;
  *	likewise
+ * @sent: bytes of single MADs being sent that expect no response; likewise
+ * @asked: bytes of requests of a single MAD; likewise
  * @lru_node: for the shrinker (reclaim.c), by @memcg
  * @file_list: its files, &umad_file.reserve_node, not those of cgroups below; protected by
  *	umad_reserves_lock, as those below
@@ -66,6 +68,8 @@ struct umad_reserve {
 	atomic64_t unasked;
 	atomic64_t answers;
 	atomic64_t unread;
+	atomic64_t sent;
+	atomic64_t asked;
 	struct list_head lru_node;
 	struct list_head file_list;
 	struct list_head below;

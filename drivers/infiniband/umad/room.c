@@ -20,6 +20,9 @@
  */
 #define FULL_MARGIN	((u64)SZ_512K)
 
+/* Swapping is what has swapped out more than one page of so many that it has. */
+#define SWAPPED_FEW	16
+
 /* Cgroups beside one whose page cache is seen: each takes time. */
 #define SEEN_BESIDE	32
 
@@ -31,14 +34,18 @@ static atomic64_t *bytes_of(struct umad_reserve *reserve, enum umad_kept what)
 		return &reserve->answers;
 	case UMAD_UNREAD:
 		return &reserve->unread;
+	case UMAD_SENT:
+		return &reserve->sent;
+	case UMAD_ASKED:
+		return &reserve->asked;
 	default:
 		return &reserve->unasked;
 	}
 }
 
 /**
- * umad_reserve_add() - what is received takes more memory
- * @reserve: of the file that receives it, or NULL
+ * umad_reserve_add() - what is received, or sent, takes more memory
+ * @reserve: of the file, or NULL
  * @what: it is; messages that begin and that go on are counted together
  * @bytes: more; less than 0: it does not any more
  *
@@ -73,6 +80,21 @@ static u64 cgroup_max(const struct umad_reserve *reserve)
 static u64 memcg_usage(struct mem_cgroup *memcg)
 {
 	return (u64)page_counter_read(&memcg->memory) << PAGE_SHIFT;
+}
+
+/* Of version 1, with what is swapped out. */
+static u64 memsw_max(struct mem_cgroup *memcg)
+{
+	unsigned long max = PAGE_COUNTER_MAX;
+
+	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys) && mem_cgroup_online(memcg))
+		max = READ_ONCE(memcg->memsw.max);
+	return max == PAGE_COUNTER_MAX ? U64_MAX : (u64)max << PAGE_SHIFT;
+}
+
+static u64 memsw_usage(struct mem_cgroup *memcg)
+{
+	return (u64)page_counter_read(&memcg->memsw) << PAGE_SHIFT;
 }
 
 #ifdef CONFIG_LRU_GEN
@@ -119,15 +141,18 @@ static s64 memcg_pages(struct mem_cgroup *memcg, bool file)
 }
 
 /*
- * Pages that it may still swap out, if it does that: with a vm.swappiness of 0 it does not. Of
- * version 1, which has one for each cgroup and another counter, none are counted.
+ * Pages that it may still swap out: as many as it has swapped out already, as with a vm.swappiness
+ * of 0 it does not, and the rest may be another's by then; few of them it may not have swapped by
+ * itself. Of version 1, which has one for each cgroup and another counter, none are counted.
  */
 static s64 swap_left(struct mem_cgroup *memcg)
 {
-	s64 left = get_nr_swap_pages(), swap_max;
+	s64 left = get_nr_swap_pages(), swap_max, few;
 
-	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys) || !page_counter_read(&memcg->swap))
+	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys))
 		return 0;
+	few = page_counter_read(&memcg->memory) / SWAPPED_FEW;
+	left = min_t(s64, left, page_counter_read(&memcg->swap) - few);
 	for (; left > 0 && memcg; memcg = parent_mem_cgroup(memcg)) {
 		swap_max = READ_ONCE(memcg->swap.max);
 		left = min_t(s64, left, swap_max - page_counter_read(&memcg->swap));
@@ -206,6 +231,16 @@ static u64 memcg_usage(struct mem_cgroup *memcg)
 	return 0;
 }
 
+static u64 memsw_max(struct mem_cgroup *memcg)
+{
+	return U64_MAX;
+}
+
+static u64 memsw_usage(struct mem_cgroup *memcg)
+{
+	return 0;
+}
+
 static u64 reclaimable_for(struct mem_cgroup *own, struct mem_cgroup *top)
 {
 	return 0;
@@ -257,17 +292,22 @@ static u64 unread_of(const struct umad_reserve *reserve)
 
 /*
  * What is left below the limit @max of the cgroup @top for one below it, @own, if @kept were given
- * back. If that is less than @enough, what can be reclaimed is counted; what is not seen of it must
- * not leave nothing.
+ * back. If that is less than @enough, what can be reclaimed is counted.
  */
-static u64 room_for(struct mem_cgroup *own, struct mem_cgroup *top, u64 max, u64 kept, u64 enough)
+static u64 left_for(struct mem_cgroup *own, struct mem_cgroup *top, u64 max, u64 kept, u64 enough)
 {
 	u64 usage = memcg_usage(top);
 
 	usage -= min(usage, kept);
 	if (max - min(max, usage) < enough)
 		usage -= min(usage, reclaimable_for(own, top));
-	return max(max - min(max, usage), max / 16);
+	return max - min(max, usage);
+}
+
+/* The same, but what is not seen of that must not leave nothing. */
+static u64 room_for(struct mem_cgroup *own, struct mem_cgroup *top, u64 max, u64 kept, u64 enough)
+{
+	return max(left_for(own, top, max, kept, enough), max / 16);
 }
 
 /**
@@ -366,6 +406,32 @@ bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_
 }
 
 /**
+ * umad_reserve_leaves() - is there as much left as is kept, or a part of it?
+ * @reserve: of the file, or NULL
+ * @what: kept, and counted; of a sixteenth of a limit nothing need be left
+ * @part: one in so many bytes
+ *
+ * Context: any.
+ * Return: false if there is not, of a cgroup or of one above it.
+ */
+bool umad_reserve_leaves(struct umad_reserve *reserve, enum umad_kept what, unsigned int part)
+{
+	const struct umad_reserve *of_file = reserve;
+	u64 has, max;
+
+	for (; reserve; reserve = reserve->parent) {
+		max = cgroup_max(reserve);
+		has = max_t(s64, atomic64_read(bytes_of(reserve, what)), 0);
+		if (max == U64_MAX || has <= max / 16)
+			continue;
+		has = div_u64(has, part);
+		if (left_for(of_file->memcg, reserve->memcg, max, 0, has) < has)
+			return false;
+	}
+	return true;
+}
+
+/**
  * umad_reserve_kept() - what a cgroup has of what was received
  * @reserve: the cgroup's
  *
@@ -376,6 +442,11 @@ u64 umad_reserve_kept(const struct umad_reserve *reserve)
 {
 	return atomic64_read(&reserve->answers) + unread_of(reserve) +
 	       atomic64_read(&reserve->unasked);
+}
+
+static bool is_full(u64 max, u64 usage)
+{
+	return max != U64_MAX && usage > max - min(max / 8, FULL_MARGIN);
 }
 
 /**
@@ -390,12 +461,10 @@ u64 umad_reserve_kept(const struct umad_reserve *reserve)
 bool umad_reserve_is_full(const struct umad_reserve *reserve, u64 beside)
 {
 	struct mem_cgroup *memcg;
-	u64 max;
 
-	for (memcg = reserve->memcg; memcg; memcg = parent_mem_cgroup(memcg)) {
-		max = memcg_max(memcg);
-		if (max != U64_MAX && memcg_usage(memcg) + beside > max - min(max / 8, FULL_MARGIN))
+	for (memcg = reserve->memcg; memcg; memcg = parent_mem_cgroup(memcg))
+		if (is_full(memcg_max(memcg), memcg_usage(memcg) + beside) ||
+		    is_full(memsw_max(memcg), memsw_usage(memcg) + beside))
 			return true;
-	}
 	return false;
 }

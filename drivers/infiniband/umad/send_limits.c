@@ -11,9 +11,10 @@
 #include "room.h"
 #include "user.h"
 
-/* Single MADs of a kind that a process may have in any case, and bytes that each takes. */
-#define SINGLE_FEW	256
+/* Bytes that a single MAD takes. */
 #define SINGLE_SIZE	SZ_2K
+/* Of requests one in so many bytes is left besides. */
+#define ASKED_PART	8
 
 static unsigned int max_sends = 262144;
 module_param(max_sends, uint, 0644);
@@ -36,17 +37,27 @@ static bool hold(struct umad_user *user)
 
 /*
  * A single MAD cannot be given back, as a message can, while the device does not send, or nobody
- * answers. So there is as much again left for what the process needs besides: others decide how
- * much it has to answer. Beside what it asks itself an eighth of that is left.
+ * answers. So there is as much again left for what the processes of a cgroup need besides: others
+ * decide how much they have to answer. Beside what they ask themselves an eighth of that is left.
  */
-static bool has_room(struct umad_user *user, enum umad_send_kind kind)
+static bool has_room(struct umad_file *file, enum umad_send_kind kind)
 {
-	u64 n, part = kind == UMAD_SEND_TIMED ? SINGLE_SIZE / 8 : SINGLE_SIZE;
-
-	if (kind == UMAD_SEND_MESSAGE)
+	switch (kind) {
+	case UMAD_SEND_UNTIMED:
+		return umad_reserve_leaves(file->reserve, UMAD_SENT, 1);
+	case UMAD_SEND_TIMED:
+		return umad_reserve_leaves(file->reserve, UMAD_ASKED, ASKED_PART);
+	default:
 		return true;
-	n = atomic_read(&user->sends[kind]);
-	return n < SINGLE_FEW || n * part <= umad_cgroup_left(n * part);
+	}
+}
+
+/* Messages count by their destination (rmpp/dest.c). */
+static void count(struct umad_file *file, enum umad_send_kind kind, s64 bytes)
+{
+	if (kind != UMAD_SEND_MESSAGE)
+		umad_reserve_add(file->reserve,
+				 kind == UMAD_SEND_TIMED ? UMAD_ASKED : UMAD_SENT, bytes);
 }
 
 /**
@@ -56,19 +67,19 @@ static bool has_room(struct umad_user *user, enum umad_send_kind kind)
  *
  * Context: process, that of the write; does not sleep.
  * Return: 0, and umad_send_limits_give() has to follow when ib_core has done with it; -ENOBUFS
- * when the process has max_sends already; -ENOMEM when what its single MADs take is too much
- * beside what is left of its cgroup.
+ * when the process has max_sends already; -ENOMEM when what the single MADs of its cgroup take is
+ * too much beside what is left of that.
  */
 int umad_send_limits_take(struct umad_file *file, enum umad_send_kind kind)
 {
-	int ret = has_room(file->user, kind) ? 0 : -ENOMEM;
+	int ret = has_room(file, kind) ? 0 : -ENOMEM;
 
 	if (!ret && !hold(file->user))
 		ret = -ENOBUFS;
 	if (ret)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_OVER_LIMIT);
 	else
-		atomic_inc(&file->user->sends[kind]);
+		count(file, kind, SINGLE_SIZE);
 	return ret;
 }
 
@@ -81,6 +92,6 @@ int umad_send_limits_take(struct umad_file *file, enum umad_send_kind kind)
  */
 void umad_send_limits_give(struct umad_file *file, enum umad_send_kind kind)
 {
-	atomic_dec(&file->user->sends[kind]);
+	count(file, kind, -SINGLE_SIZE);
 	atomic_dec(&file->user->held_requests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* How much of what it has written a process may have outstanding. */
+/* How much of what they have written a process, and a cgroup, may have outstanding. */
 #ifndef UMAD_SEND_LIMITS_H
 #define UMAD_SEND_LIMITS_H
 
@@ -10,13 +10,11 @@ struct umad_file;
  * @UMAD_SEND_UNTIMED: a single MAD without a timeout, as an answer
  * @UMAD_SEND_TIMED: a single MAD that waits for a response
  * @UMAD_SEND_MESSAGE: of RMPP
- * @UMAD_SEND_KINDS: how many kinds there are
  */
 enum umad_send_kind {
 	UMAD_SEND_UNTIMED,
 	UMAD_SEND_TIMED,
 	UMAD_SEND_MESSAGE,
-	UMAD_SEND_KINDS,
 };
 
 int umad_send_limits_take(struct umad_file *file, enum umad_send_kind kind);

@@ -5,7 +5,6 @@
 #include <linux/pid.h>
 #include <linux/ratelimit.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include "port.h"
 #include "umad_rbtree.h"
 
@@ -159,7 +158,6 @@ void umad_user_put(struct umad_user *user)
 			return;
 		/* What counts here has a file. */
 		WARN_ON_ONCE(atomic_read(&user->held_requests) ||
-			     memchr_inv(user->sends, 0, sizeof(user->sends)) ||
 			     atomic_read(&user->hidden_agents) ||
 			     atomic_read(&user->short_segs) ||
 			     atomic_read(&user->reassembling) ||

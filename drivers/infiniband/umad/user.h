@@ -18,7 +18,6 @@
 #include "retry.h"
 #include "rmpp/sched.h"
 #include "rmpp/window.h"
-#include "send_limits.h"
 #include "turns.h"
 
 /* Of them above a file: its process, and cgroups. */
@@ -51,7 +50,6 @@ struct umad_resolver {
  * @short_segs: of a process: segments of its short messages that are being sent
  * @held_requests: of a process: requests that exist and are not expired, and unread
  *	timeout entries
- * @sends: of a process: requests that exist, of each kind
  * @hidden_agents: of a process: that are registered
  * @register_lock: of a process: held while an agent of its files has an id and ib_core has
  *	not accepted it; taken without an active reference
@@ -77,7 +75,6 @@ struct umad_user {
 	struct umad_turn send_turn[UMAD_SCHED_CLASSES];
 	atomic_t short_segs;
 	atomic_t held_requests;
-	atomic_t sends[UMAD_SEND_KINDS];
 	atomic_t hidden_agents;
 	struct mutex register_lock; /* protects ids that are not registered yet */
 	struct umad_resolver resolver;

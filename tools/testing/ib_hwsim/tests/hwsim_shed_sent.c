@@ -7,6 +7,7 @@
 #define HELD		110	/* answers of 100 KB */
 #define NODES		6	/* of eight */
 #define OF_EACH		7	/* answers of 600 KB */
+#define SERVERS		6
 #define SINGLES		12000
 #define AT_ONCE		1000	/* of these */
 #define ENOUGH		2000
@@ -140,27 +141,62 @@ TEST_F_TIMEOUT(peers, answers_that_are_not_sent_give_way, 100)
 	end(&server);
 }
 
-/* Single MADs do not give way: they leave half of what there is. In-tree they are not charged. */
-TEST_F_TIMEOUT(peers, single_answers_that_are_not_sent_leave_room, 100)
+/*
+ * Single MADs do not give way: they leave half of what there is, whoever in the cgroup, or below
+ * it, has written them. In-tree they are not charged. So many servers answer all that they can.
+ */
+static void singles_leave_room(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			       const char *cgroup, unsigned int servers)
 {
-	struct server server = new_server(40);
+	struct server server[SERVERS];
 	int written = 0, i;
 
-	if (make_cgroup(self))
-		SKIP(return, "no memory cgroups");
-	ASSERT_LE(0, start(&server));
+	for (i = 0; i < servers; i++) {
+		server[i] = new_server(40);
+		server[i].cgroup = cgroup;
+		server[i].method += i;
+		ASSERT_LE(0, start(&server[i]));
+	}
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
 	/* What waits to be read has a quarter. */
 	for (i = 0; i < SINGLES; i += AT_ONCE) {
-		ASSERT_EQ(0, ask_server(self, &server, 0, 1000 + i, AT_ONCE));
-		written += order(&server, 'P');
+		struct server *next = &server[i / AT_ONCE % servers];
+
+		ASSERT_EQ(0, ask_server(self, next, 0, 1000 + i, AT_ONCE));
+		written += order(next, 'P');
 	}
 	TH_LOG("%d of %u written; memory.current %ld", written, SINGLES,
 	       cgroup_get(CGROUP, "memory.current"));
 	EXPECT_LT(ENOUGH, written);
-	EXPECT_NE(-EIO, order(&server, 'u'));
+	EXPECT_NE(-EIO, order(&server[0], 'u'));
 	hwsim_set(DEVICE, 1, "hold_completions", "0");
-	end(&server);
+	for (i = 0; i < servers; i++) {
+		EXPECT_LE(0, order(&server[i], 'r'));
+		end(&server[i]);
+	}
+}
+
+TEST_F_TIMEOUT(peers, single_answers_that_are_not_sent_leave_room, 100)
+{
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	singles_leave_room(_metadata, self, CGROUP, 1);
+}
+
+TEST_F_TIMEOUT(peers, single_answers_of_many_processes_leave_room, 100)
+{
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	singles_leave_room(_metadata, self, CGROUP, SERVERS);
+}
+
+TEST_F_TIMEOUT(peers, single_answers_below_a_limit_leave_room, 100)
+{
+	if (make_cgroups(self))
+		SKIP(return, "no memory cgroups");
+	singles_leave_room(_metadata, self, ONE, 1);
+	cgroup_remove(OTHER);
+	cgroup_remove(CGROUP);
 }
 
 /* Some nodes have all that there is: others may have a message each, which it is charged for. */
