@@ -5,6 +5,7 @@
 #include <linux/idr.h>
 #include <linux/kdev_t.h>
 #include <linux/moduleparam.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include "cdev.h"
@@ -178,6 +179,8 @@ static void port_init(struct umad_port *port, struct ib_device *ib_dev, u32 port
 {
 	port->ib_dev = ib_dev;
 	port->port_num = port_num;
+	/* The request, ib_core's own part, and what that is rounded up to. */
+	port->single_bytes = rdma_cap_opa_mad(ib_dev, port_num) ? SZ_4K + SZ_1K : SZ_2K;
 	port->dev_index = ib_dev->index;
 	spin_lock_init(&port->name_lock);
 	copy_name(port);

@@ -41,6 +41,7 @@ struct workqueue_struct;
  *	in debugfs too
  * @ib_dev: the RDMA device; use it only inside @active_ref
  * @port_num: of @ib_dev, constant
+ * @single_bytes: that a single MAD takes until it is sent, about; constant
  * @roce: it is one of RoCE: asked by write() without @active_ref, too; constant
  * @dev_index: RDMA netlink's number of @ib_dev, constant; a trace event may come later
  * @name_lock: protects @ib_dev_name
@@ -88,6 +89,7 @@ struct umad_port {
 	struct kref kref;
 	struct ib_device *ib_dev;
 	u32 port_num;
+	u32 single_bytes;
 	bool roce;
 	u32 dev_index;
 	spinlock_t name_lock; /* protects the next field */

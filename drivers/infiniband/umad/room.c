@@ -23,8 +23,14 @@
 /* Swapping is what has swapped out more than one page of so many that it has. */
 #define SWAPPED_FEW	16
 
-/* Cgroups beside one whose page cache is seen: each takes time. */
+/*
+ * Cgroups beside one whose page cache is seen, each of which takes time, and that are looked at.
+ * One that has less than one in so many pages is none of them: there may be hundreds that have
+ * gone, and are kept by a page.
+ */
 #define SEEN_BESIDE	32
+#define LOOK_BESIDE	512
+#define MUCH_BESIDE	256
 
 /* What a cgroup has of a kind. */
 static atomic64_t *bytes_of(struct umad_reserve *reserve, enum umad_kept what)
@@ -170,31 +176,39 @@ static u64 memcg_reclaimable(struct mem_cgroup *memcg)
 	return (u64)pages << PAGE_SHIFT;
 }
 
-/* What is reclaimed of that for the limit of a cgroup above: nothing below memory.min. */
-static u64 unprotected(struct mem_cgroup *memcg, u64 bytes)
+/*
+ * What is reclaimed of that for the limit of a cgroup above, @top: nothing below its memory.min, or
+ * that of one between, which is for those below it, too (memory_recursiveprot).
+ */
+static u64 unprotected(struct mem_cgroup *memcg, struct mem_cgroup *top, u64 bytes)
 {
-	u64 usage = memcg_usage(memcg);
-	u64 kept = (u64)READ_ONCE(memcg->memory.min) << PAGE_SHIFT;
+	u64 usage, kept;
 
-	return min(bytes, usage - min(usage, kept));
+	for (; memcg != top; memcg = parent_mem_cgroup(memcg)) {
+		usage = memcg_usage(memcg);
+		kept = (u64)READ_ONCE(memcg->memory.min) << PAGE_SHIFT;
+		bytes = min(bytes, usage - min(usage, kept));
+	}
+	return bytes;
 }
 
 /* Page cache of some cgroups below @top, beside @own. Swap is counted for @own. */
 static u64 reclaimable_beside(struct mem_cgroup *own, struct mem_cgroup *top)
 {
+	unsigned int seen = 0, looked_at = 0;
+	u64 bytes = 0, much = memcg_usage(top) / MUCH_BESIDE;
 	struct cgroup_subsys_state *css;
-	unsigned int left = SEEN_BESIDE;
 	struct mem_cgroup *memcg;
-	u64 bytes = 0;
 
 	rcu_read_lock();
 	css_for_each_descendant_pre(css, &top->css) {
 		memcg = mem_cgroup_from_css(css);
-		if (mem_cgroup_is_descendant(own, memcg))
-			continue;
-		if (!left--)
+		if (looked_at++ == LOOK_BESIDE || seen == SEEN_BESIDE)
 			break;
-		bytes += unprotected(memcg, (u64)memcg_pages(memcg, true) << PAGE_SHIFT);
+		if (memcg_usage(memcg) < much || mem_cgroup_is_descendant(own, memcg))
+			continue;
+		seen++;
+		bytes += unprotected(memcg, top, (u64)memcg_pages(memcg, true) << PAGE_SHIFT);
 	}
 	rcu_read_unlock();
 	return bytes;
@@ -206,7 +220,7 @@ static u64 reclaimable_upwards(struct mem_cgroup *own, struct mem_cgroup *top)
 	u64 bytes = memcg_reclaimable(top);
 
 	for (; own != top; own = parent_mem_cgroup(own))
-		bytes += unprotected(own, memcg_reclaimable(own));
+		bytes += unprotected(own, top, memcg_reclaimable(own));
 	return bytes;
 }
 
@@ -290,18 +304,26 @@ static u64 unread_of(const struct umad_reserve *reserve)
 	return max_t(s64, atomic64_read(&reserve->unread), 0);
 }
 
+/* What is left of @max if @less were given back. */
+static u64 beyond(u64 max, u64 usage, u64 less)
+{
+	return max - min(max, usage - min(usage, less));
+}
+
 /*
  * What is left below the limit @max of the cgroup @top for one below it, @own, if @kept were given
  * back. If that is less than @enough, what can be reclaimed is counted.
  */
 static u64 left_for(struct mem_cgroup *own, struct mem_cgroup *top, u64 max, u64 kept, u64 enough)
 {
-	u64 usage = memcg_usage(top);
+	u64 left = min(beyond(max, memcg_usage(top), kept),
+		       beyond(memsw_max(top), memsw_usage(top), kept));
 
-	usage -= min(usage, kept);
-	if (max - min(max, usage) < enough)
-		usage -= min(usage, reclaimable_for(own, top));
-	return max - min(max, usage);
+	if (left >= enough)
+		return left;
+	kept += reclaimable_for(own, top);
+	return min(beyond(max, memcg_usage(top), kept),
+		   beyond(memsw_max(top), memsw_usage(top), kept));
 }
 
 /* The same, but what is not seen of that must not leave nothing. */
@@ -337,7 +359,7 @@ static u64 room_for_answers(const struct umad_reserve *of_file,
 			    const struct umad_reserve *reserve, u64 max)
 {
 	u64 kept = atomic64_read(&reserve->answers) + unread_of(reserve);
-	u64 enough = (kept + atomic64_read(&reserve->unasked)) / 7 * 8 + SZ_4K;
+	u64 enough = (kept + atomic64_read(&reserve->unasked)) / 7 * 8 + SZ_8K;
 
 	return room_for(of_file->memcg, reserve->memcg, max, kept, enough) / 8 * 7;
 }
@@ -405,19 +427,28 @@ bool umad_reserve_allows(const struct umad_reserve *reserve, u64 own, enum umad_
 	return true;
 }
 
+/* Is the caller in the file's cgroup, so that this is charged? */
+static bool is_callers(const struct umad_reserve *reserve)
+{
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(current->mm);
+
+	mem_cgroup_put(memcg);
+	return memcg == reserve->memcg;
+}
+
 /**
  * umad_reserve_leaves() - is there as much left as is kept, or a part of it?
  * @reserve: of the file, or NULL
  * @what: kept, and counted; of a sixteenth of a limit nothing need be left
  * @part: one in so many bytes
  *
- * Context: any.
- * Return: false if there is not, of a cgroup or of one above it.
+ * Context: process, that of the write.
+ * Return: false if there is not, of its cgroup or of one above it.
  */
 bool umad_reserve_leaves(struct umad_reserve *reserve, enum umad_kept what, unsigned int part)
 {
 	const struct umad_reserve *of_file = reserve;
-	u64 has, max;
+	u64 has, max, unasked;
 
 	for (; reserve; reserve = reserve->parent) {
 		max = cgroup_max(reserve);
@@ -425,8 +456,10 @@ bool umad_reserve_leaves(struct umad_reserve *reserve, enum umad_kept what, unsi
 		if (max == U64_MAX || has <= max / 16)
 			continue;
 		has = div_u64(has, part);
-		if (left_for(of_file->memcg, reserve->memcg, max, 0, has) < has)
-			return false;
+		/* Others decide how much of this there is, and it gives way. */
+		unasked = atomic64_read(&reserve->unasked) + unread_of(reserve);
+		if (left_for(of_file->memcg, reserve->memcg, max, unasked, has) < has)
+			return !is_callers(of_file);
 	}
 	return true;
 }

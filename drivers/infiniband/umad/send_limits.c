@@ -5,14 +5,13 @@
 #include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/moduleparam.h>
-#include <linux/sizes.h>
 #include "file.h"
 #include "port.h"
 #include "room.h"
 #include "user.h"
 
-/* Bytes that a single MAD takes. */
-#define SINGLE_SIZE	SZ_2K
+/* Single MADs that a process may have in any case: others of its cgroup may have all. */
+#define SINGLE_FEW	64
 /* Of requests one in so many bytes is left besides. */
 #define ASKED_PART	8
 
@@ -42,6 +41,8 @@ static bool hold(struct umad_user *user)
  */
 static bool has_room(struct umad_file *file, enum umad_send_kind kind)
 {
+	if (atomic_read(&file->user->held_requests) < SINGLE_FEW)
+		return true;
 	switch (kind) {
 	case UMAD_SEND_UNTIMED:
 		return umad_reserve_leaves(file->reserve, UMAD_SENT, 1);
@@ -53,11 +54,12 @@ static bool has_room(struct umad_file *file, enum umad_send_kind kind)
 }
 
 /* Messages count by their destination (rmpp/dest.c). */
-static void count(struct umad_file *file, enum umad_send_kind kind, s64 bytes)
+static void count(struct umad_file *file, enum umad_send_kind kind, s64 n)
 {
 	if (kind != UMAD_SEND_MESSAGE)
 		umad_reserve_add(file->reserve,
-				 kind == UMAD_SEND_TIMED ? UMAD_ASKED : UMAD_SENT, bytes);
+				 kind == UMAD_SEND_TIMED ? UMAD_ASKED : UMAD_SENT,
+				 n * file->port->single_bytes);
 }
 
 /**
@@ -79,7 +81,7 @@ int umad_send_limits_take(struct umad_file *file, enum umad_send_kind kind)
 	if (ret)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_OVER_LIMIT);
 	else
-		count(file, kind, SINGLE_SIZE);
+		count(file, kind, 1);
 	return ret;
 }
 
@@ -92,6 +94,6 @@ int umad_send_limits_take(struct umad_file *file, enum umad_send_kind kind)
  */
 void umad_send_limits_give(struct umad_file *file, enum umad_send_kind kind)
 {
-	count(file, kind, -SINGLE_SIZE);
+	count(file, kind, -1);
 	atomic_dec(&file->user->held_requests);
 }

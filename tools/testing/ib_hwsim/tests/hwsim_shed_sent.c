@@ -15,6 +15,8 @@
 #define SILENCE		700	/* ms after which a node counts as silent */
 #define TOO_MUCH	92	/* percent, beside its answers */
 #define CACHE		80	/* percent, of another cgroup */
+#define GONE		40	/* cgroups */
+#define GONE_NAME	CGROUP "/gone"
 
 /* Each takes more on a debug kernel, and is slower. */
 static int requests(void)
@@ -148,10 +150,10 @@ TEST_F_TIMEOUT(peers, answers_that_are_not_sent_give_way, 100)
 static void singles_leave_room(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 			       const char *cgroup, unsigned int servers)
 {
-	struct server server[SERVERS];
+	struct server server[SERVERS + 1], *const late = &server[servers];
 	int written = 0, i;
 
-	for (i = 0; i < servers; i++) {
+	for (i = 0; i <= servers; i++) {
 		server[i] = new_server(40);
 		server[i].cgroup = cgroup;
 		server[i].method += i;
@@ -168,9 +170,12 @@ static void singles_leave_room(struct __test_metadata *_metadata, FIXTURE_DATA(p
 	TH_LOG("%d of %u written; memory.current %ld", written, SINGLES,
 	       cgroup_get(CGROUP, "memory.current"));
 	EXPECT_LT(ENOUGH, written);
+	/* Who has none may have some all the same. */
+	ASSERT_EQ(0, ask_server(self, late, 0, 1, FEW));
+	EXPECT_EQ(FEW, order(late, 'P'));
 	EXPECT_NE(-EIO, order(&server[0], 'u'));
 	hwsim_set(DEVICE, 1, "hold_completions", "0");
-	for (i = 0; i < servers; i++) {
+	for (i = 0; i <= servers; i++) {
 		EXPECT_LE(0, order(&server[i], 'r'));
 		end(&server[i]);
 	}
@@ -221,6 +226,26 @@ TEST_F_TIMEOUT(peers, silent_nodes_give_way_to_others, 100)
 	end(&server);
 }
 
+/* Cgroups that have gone, each kept by a page of a file. */
+static int leave_pages_behind(void)
+{
+	const int fd = open("/pages", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	static char page[4096];
+	int i, status = -1;
+
+	for (i = 0; i < GONE; i++) {
+		if (cgroup_make(GONE_NAME))
+			return -EIO;
+		if (!fork())
+			_exit(cgroup_enter(GONE_NAME) < 0 ||
+			      pwrite(fd, page, sizeof(page), i * sizeof(page)) < 0);
+		if (wait(&status) < 0 || status)
+			return -EIO;
+		cgroup_remove(GONE_NAME);
+	}
+	return close(fd);
+}
+
 /* What another cgroup below the same limit can give back counts as given back. */
 TEST_F_TIMEOUT(peers, page_cache_of_others_leaves_room, 100)
 {
@@ -228,6 +253,11 @@ TEST_F_TIMEOUT(peers, page_cache_of_others_leaves_room, 100)
 
 	if (make_cgroups(self))
 		SKIP(return, "no memory cgroups");
+	/* And it is found behind many that have next to nothing. */
+	cgroup_remove(ONE);
+	cgroup_remove(OTHER);
+	ASSERT_EQ(0, leave_pages_behind());
+	ASSERT_FALSE(cgroup_make(ONE) || cgroup_make(OTHER));
 	server.cgroup = ONE;
 	other.cgroup = OTHER;
 	other.method += FEW;
@@ -244,6 +274,7 @@ TEST_F_TIMEOUT(peers, page_cache_of_others_leaves_room, 100)
 	end(&server);
 	end(&other);
 	cgroup_remove(CGROUP);
+	unlink("/pages");
 }
 
 /* However many files others have. */
