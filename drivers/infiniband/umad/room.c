@@ -184,12 +184,28 @@ static u64 unprotected(struct mem_cgroup *memcg, struct mem_cgroup *top, u64 byt
 {
 	u64 usage, kept;
 
-	for (; memcg != top; memcg = parent_mem_cgroup(memcg)) {
+	for (; memcg && memcg != top; memcg = parent_mem_cgroup(memcg)) {
 		usage = memcg_usage(memcg);
 		kept = (u64)READ_ONCE(memcg->memory.min) << PAGE_SHIFT;
 		bytes = min(bytes, usage - min(usage, kept));
 	}
 	return bytes;
+}
+
+/*
+ * Is one between the two protected? What that leaves of each below it is not known. Nor is anything
+ * of one that is not charged to @top, as in version 1 before 5.11 without memory.use_hierarchy.
+ */
+static bool is_protected(struct mem_cgroup *memcg, struct mem_cgroup *top)
+{
+	do {
+		memcg = parent_mem_cgroup(memcg);
+		if (!memcg)
+			return true;
+		if (memcg == top)
+			return false;
+	} while (!READ_ONCE(memcg->memory.min));
+	return true;
 }
 
 /* Page cache of some cgroups below @top, beside @own. Swap is counted for @own. */
@@ -208,6 +224,8 @@ static u64 reclaimable_beside(struct mem_cgroup *own, struct mem_cgroup *top)
 		if (memcg_usage(memcg) < much || mem_cgroup_is_descendant(own, memcg))
 			continue;
 		seen++;
+		if (is_protected(memcg, top))
+			continue;
 		bytes += unprotected(memcg, top, (u64)memcg_pages(memcg, true) << PAGE_SHIFT);
 	}
 	rcu_read_unlock();
@@ -448,7 +466,7 @@ static bool is_callers(const struct umad_reserve *reserve)
 bool umad_reserve_leaves(struct umad_reserve *reserve, enum umad_kept what, unsigned int part)
 {
 	const struct umad_reserve *of_file = reserve;
-	u64 has, max, unasked;
+	u64 has, max;
 
 	for (; reserve; reserve = reserve->parent) {
 		max = cgroup_max(reserve);
@@ -456,9 +474,7 @@ bool umad_reserve_leaves(struct umad_reserve *reserve, enum umad_kept what, unsi
 		if (max == U64_MAX || has <= max / 16)
 			continue;
 		has = div_u64(has, part);
-		/* Others decide how much of this there is, and it gives way. */
-		unasked = atomic64_read(&reserve->unasked) + unread_of(reserve);
-		if (left_for(of_file->memcg, reserve->memcg, max, unasked, has) < has)
+		if (left_for(of_file->memcg, reserve->memcg, max, 0, has) < has)
 			return !is_callers(of_file);
 	}
 	return true;

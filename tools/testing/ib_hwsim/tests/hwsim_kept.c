@@ -437,6 +437,18 @@ TEST_F_TIMEOUT(peers, endless_answer_beside_protected_cache, 100)
 		  one_answer(_metadata, self, &victim, ENDLESS, false));
 }
 
+/* Its own is counted once, though its cgroup is one below the limit. */
+TEST_F_TIMEOUT(peers, endless_answer_below_a_limit_beside_cache, 100)
+{
+	const struct victim victim = {
+		.limit = LIMIT, .below = true, .files = 1, .asks = 1, .lazy = LIMIT / 10 * 3,
+		.steady = LIMIT / 10 * 6,
+	};
+
+	EXPECT_GT(7 * ((LIMIT - victim.steady) / 8) / SEG,
+		  one_answer(_metadata, self, &victim, ENDLESS, false));
+}
+
 /* In the cgroup, with so much that it needs: asks, and reads what comes into new memory. */
 static void ask_and_read(size_t own, size_t len)
 {
