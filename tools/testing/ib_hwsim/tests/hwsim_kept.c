@@ -445,7 +445,7 @@ TEST_F_TIMEOUT(peers, endless_answer_below_a_limit_beside_cache, 100)
 		.steady = LIMIT / 10 * 6,
 	};
 
-	EXPECT_GT(7 * ((LIMIT - victim.steady) / 8) / SEG,
+	EXPECT_GT(7 * ((LIMIT - victim.steady - OWN) / 8) / SEG,
 		  one_answer(_metadata, self, &victim, ENDLESS, false));
 }
 
