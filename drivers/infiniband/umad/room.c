@@ -64,6 +64,11 @@ void umad_reserve_add(struct umad_reserve *reserve, enum umad_kept what, s64 byt
 }
 
 #ifdef CONFIG_MEMCG
+static u64 limit_in_bytes(unsigned long pages)
+{
+	return pages == PAGE_COUNTER_MAX ? U64_MAX : (u64)pages << PAGE_SHIFT;
+}
+
 /*
  * Bytes that a cgroup may have, and has. Above memory.high its processes are made to sleep, for
  * seconds if nothing can be reclaimed.
@@ -75,7 +80,7 @@ static u64 memcg_max(struct mem_cgroup *memcg)
 	/* What is charged to one that is gone is so to the cgroup above it. */
 	if (mem_cgroup_online(memcg))
 		max = min(READ_ONCE(memcg->memory.max), READ_ONCE(memcg->memory.high));
-	return max == PAGE_COUNTER_MAX ? U64_MAX : (u64)max << PAGE_SHIFT;
+	return limit_in_bytes(max);
 }
 
 static u64 cgroup_max(const struct umad_reserve *reserve)
@@ -95,7 +100,7 @@ static u64 memsw_max(struct mem_cgroup *memcg)
 
 	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys) && mem_cgroup_online(memcg))
 		max = READ_ONCE(memcg->memsw.max);
-	return max == PAGE_COUNTER_MAX ? U64_MAX : (u64)max << PAGE_SHIFT;
+	return limit_in_bytes(max);
 }
 
 static u64 memsw_usage(struct mem_cgroup *memcg)
@@ -184,7 +189,7 @@ static u64 unprotected(struct mem_cgroup *memcg, struct mem_cgroup *top, u64 byt
 {
 	u64 usage, kept;
 
-	for (; memcg && memcg != top; memcg = parent_mem_cgroup(memcg)) {
+	for (; memcg != top; memcg = parent_mem_cgroup(memcg)) {
 		usage = memcg_usage(memcg);
 		kept = (u64)READ_ONCE(memcg->memory.min) << PAGE_SHIFT;
 		bytes = min(bytes, usage - min(usage, kept));
@@ -328,20 +333,22 @@ static u64 beyond(u64 max, u64 usage, u64 less)
 	return max - min(max, usage - min(usage, less));
 }
 
+/* The same of a cgroup whose limit that is, with swap of version 1. */
+static u64 left_with(struct mem_cgroup *memcg, u64 max, u64 less)
+{
+	return min(beyond(max, memcg_usage(memcg), less),
+		   beyond(memsw_max(memcg), memsw_usage(memcg), less));
+}
+
 /*
  * What is left below the limit @max of the cgroup @top for one below it, @own, if @kept were given
  * back. If that is less than @enough, what can be reclaimed is counted.
  */
 static u64 left_for(struct mem_cgroup *own, struct mem_cgroup *top, u64 max, u64 kept, u64 enough)
 {
-	u64 left = min(beyond(max, memcg_usage(top), kept),
-		       beyond(memsw_max(top), memsw_usage(top), kept));
+	u64 left = left_with(top, max, kept);
 
-	if (left >= enough)
-		return left;
-	kept += reclaimable_for(own, top);
-	return min(beyond(max, memcg_usage(top), kept),
-		   beyond(memsw_max(top), memsw_usage(top), kept));
+	return left >= enough ? left : left_with(top, max, kept + reclaimable_for(own, top));
 }
 
 /* The same, but what is not seen of that must not leave nothing. */
