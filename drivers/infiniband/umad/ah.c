@@ -96,14 +96,16 @@ static struct umad_resolver *resolver_of(struct umad_file *file)
  * @file: that it is for; without an active reference, as others of its process may be
  *	resolving for long
  *
- * Context: process; sleeps until fewer threads of the process are, killable.
- * Return: 0, umad_ah_leave() has to follow; -EINTR.
+ * A process with many such threads has to be stopped, and frozen, no later than one that resolves
+ * a single address, and its writes go on then: in-tree no signal ends one.
+ * Context: process; sleeps until fewer threads of the process are.
+ * Return: 0, umad_ah_leave() has to follow; -ERESTARTNOINTR, nothing has been done yet.
  */
 int umad_ah_enter(struct umad_file *file)
 {
 	struct umad_resolver *resolver = resolver_of(file);
 
-	return resolver ? down_killable(&resolver->threads) : 0;
+	return resolver && down_interruptible(&resolver->threads) ? -ERESTARTNOINTR : 0;
 }
 
 /**
