@@ -5,6 +5,7 @@
 
 #include <linux/fs.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -19,9 +20,10 @@
 #include "unread.h"
 #include "user.h"
 
-/* Bytes of a message for which it is worth the while, more than it begins with. */
-#define LONG		SZ_64K
-#define LIFTED		4	/* pages */
+/* Bytes of a message that are copied first, where a page may be longer than that. */
+#define LIFTED		PAGE_ALIGN(SZ_16K)
+/* And of one for which it is worth the while. */
+#define LONG		(4 * LIFTED)
 /* And for which there is room beside it: what others may want meanwhile. */
 #define BESIDE		SZ_4M
 
@@ -45,17 +47,16 @@ static int copy_mad(const struct ib_user_mad_hdr *hdr, size_t hdr_size,
 static int move_mad(const struct ib_user_mad_hdr *hdr, size_t hdr_size,
 		    const struct umad_rx_view *view, struct iov_iter *to)
 {
-	size_t lifted = LIFTED * PAGE_SIZE;
-	void *begin = kmalloc(lifted, GFP_KERNEL);
+	void *begin = kmalloc(LIFTED, GFP_KERNEL);
 	int ret = -EFAULT;
 
 	if (!begin)
 		return copy_mad(hdr, hdr_size, view, to, view->len + view->body_len);
-	umad_pagebuf_lift(view->body, begin, LIFTED);
+	umad_pagebuf_lift(view->body, begin, LIFTED / PAGE_SIZE);
 	if (copy_to_iter(hdr, hdr_size, to) == hdr_size &&
 	    copy_to_iter(view->data, view->len, to) == view->len &&
-	    copy_to_iter(begin, lifted, to) == lifted)
-		ret = umad_pagebuf_move_iter(view->body, to, lifted, view->body_len);
+	    copy_to_iter(begin, LIFTED, to) == LIFTED)
+		ret = umad_pagebuf_move_iter(view->body, to, LIFTED, view->body_len);
 	kfree(begin);
 	return ret;
 }
