@@ -96,8 +96,8 @@ struct umad_rmpp_dest *umad_rmpp_dest_charge(struct umad_file *file,
 		return ERR_PTR(-ENOMEM);
 	new->to = *to;
 
-	/* Mostly what is free is enough. */
-	dest = take(file, new, bytes, whole, umad_cgroup_left(0)) ?:
+	/* Mostly what is free is enough; of a single segment it is not asked. */
+	dest = take(file, new, bytes, whole, whole ? 0 : umad_cgroup_left(0)) ?:
 	       take(file, new, bytes, whole, umad_cgroup_left(U64_MAX));
 	if (dest != new)
 		kfree(new);
