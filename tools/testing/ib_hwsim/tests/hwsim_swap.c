@@ -93,11 +93,30 @@ static bool has_swap(void)
 		       " >/dev/null && swapon " SWAP);
 }
 
-FIXTURE_SETUP(beside)
+static int open_agent(int dev)
 {
 	const struct rmpp_agent agent = {
 		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
 	};
+	int fd = hwsim_open(dev, 1, O_RDWR | O_NONBLOCK), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = rmpp_register(fd, &agent);
+	return ret < 0 ? ret : fd;
+}
+
+/* What the process is asked by, and says when it is ready and how many it got. */
+static int open_ends(FIXTURE_DATA(beside) *self)
+{
+	if (pipe(self->go) || pipe(self->done))
+		return -errno;
+	self->fd = open_agent(0);
+	return self->fd;
+}
+
+FIXTURE_SETUP(beside)
+{
 	const size_t part = SIZE / variant->tasks / 4096 * 4096;
 	unsigned int i;
 	char byte;
@@ -110,10 +129,7 @@ FIXTURE_SETUP(beside)
 	self->there = !cgroup_make(CGROUP) && !cgroup_set(CGROUP, "memory.max", LIMIT);
 	if (!self->there)
 		SKIP(return, "no memory cgroups");
-	self->fd = hwsim_open(0, 1, O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, rmpp_register(self->fd, &agent));
-	ASSERT_EQ(0, pipe(self->go));
-	ASSERT_EQ(0, pipe(self->done));
+	ASSERT_LE(0, open_ends(self));
 	for (i = 0; i < variant->tasks; i++) {
 		self->hogs[i] = fork();
 		if (!self->hogs[i])
@@ -149,9 +165,6 @@ FIXTURE_TEARDOWN(beside)
 /* In the cgroup, at the second port; it begins at once, and waits for a word before @receive. */
 static int start_user(FIXTURE_DATA(beside) *self, receive_fn receive)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
-	};
 	int fd, ret;
 	char byte;
 
@@ -160,9 +173,8 @@ static int start_user(FIXTURE_DATA(beside) *self, receive_fn receive)
 		return read(self->done[0], &byte, 1) == 1 ? 0 : -EIO;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	cgroup_enter(CGROUP);
-	fd = hwsim_open(1, 1, O_RDWR | O_NONBLOCK);
-	ret = rmpp_register(fd, &agent);
-	if (ret < 0 || write(self->done[1], "", 1) != 1 || read(self->go[0], &byte, 1) != 1)
+	fd = open_agent(1);
+	if (fd < 0 || write(self->done[1], "", 1) != 1 || read(self->go[0], &byte, 1) != 1)
 		_exit(1);
 	ret = receive(fd);
 	ret = write(self->done[1], &ret, sizeof(ret));
@@ -317,6 +329,8 @@ TEST_F_TIMEOUT(beside, answers_come, 60)
 
 	if (!self->there || variant->tasks > 1 || variant->reads)
 		return;
+	if (cgroup_is_v1() && !variant->file)
+		SKIP(return, "what can be swapped is not counted");
 	ASSERT_EQ(0, start_user(self, ask_for_messages));
 	ASSERT_EQ(1, write(self->go[1], "", 1));
 	for (i = 0; i < FEW; i++)
@@ -324,37 +338,45 @@ TEST_F_TIMEOUT(beside, answers_come, 60)
 	EXPECT_EQ(FEW, received(self));
 }
 
-/* A little of it was swapped out once. */
-static int swap_and_ask(int fd)
+static long swapped_out(void)
 {
-	char *mem = map_private(MORE);
+	if (!cgroup_is_v1())
+		return cgroup_get(CGROUP, "memory.swap.current");
+	return cgroup_get(CGROUP, "memory.memsw.usage_in_bytes") -
+	       cgroup_get(CGROUP, "memory.current");
+}
 
-	memset(mem, 1, MORE);
-	if (madvise(mem, MORE, MADV_PAGEOUT))
+/* A part of it was swapped out once. */
+static int swap_and_ask(int fd, size_t len)
+{
+	char *mem = map_private(len);
+
+	memset(mem, 1, len);
+	if (madvise(mem, len, MADV_PAGEOUT))
 		return -errno;
-	if (cgroup_get(CGROUP, "memory.swap.current") <= 0)
+	if (swapped_out() < (long)len / 2)
 		return -ENODATA;
 	return ask_and_use_memory(fd);
 }
 
-/* There is swap, but the cgroup does not: it has no room for answers beside what it uses. */
+static int swap_little_and_ask(int fd)
+{
+	return swap_and_ask(fd, MORE);
+}
+
+/* As much as an answer has. */
+static int swap_much_and_ask(int fd)
+{
+	return swap_and_ask(fd, ANSWER);
+}
+
+/* The process, which uses most of its cgroup, is sent answers that this has no room for. */
 static void expect_alive(struct __test_metadata *_metadata, receive_fn receive)
 {
-	const struct rmpp_agent agent = {
-		.mgmt_class = CLASS_RMPP, .rmpp_version = 1, .method = METHOD_TABLE,
-	};
 	FIXTURE_DATA(beside) data = {}, *self = &data;
 	int i, n;
 
-	if (!has_swap())
-		SKIP(return, "no swap");
-	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, "memory.max", LIMIT))
-		SKIP(return, "no memory cgroups");
-	ASSERT_LE(0, umad_write_sysfs(SWAPPINESS, "0"));
-	self->fd = hwsim_open(0, 1, O_RDWR | O_NONBLOCK);
-	ASSERT_LE(0, rmpp_register(self->fd, &agent));
-	ASSERT_EQ(0, pipe(self->go));
-	ASSERT_EQ(0, pipe(self->done));
+	ASSERT_LE(0, open_ends(self));
 	ASSERT_EQ(0, start_user(self, receive));
 	close(self->done[1]);
 	ASSERT_EQ(1, write(self->go[1], "", 1));
@@ -365,19 +387,48 @@ static void expect_alive(struct __test_metadata *_metadata, receive_fn receive)
 	EXPECT_LT(0, n);
 	end_victim(self->user);
 	close(self->fd);
+}
+
+static void expect_alive_with(struct __test_metadata *_metadata, receive_fn receive,
+			      const char *swappiness, long swap)
+{
+	if (!has_swap())
+		SKIP(return, "no swap");
+	ASSERT_LE(0, umad_write_sysfs(SWAPPINESS, swappiness));
+	if (cgroup_make(CGROUP) || cgroup_set(CGROUP, "memory.max", LIMIT) ||
+	    (swap && cgroup_set(CGROUP, "memory.swap.max", swap)))
+		SKIP(return, "no memory cgroups");
+	expect_alive(_metadata, receive);
+	cgroup_remove(CGROUP);
 	ASSERT_LE(0, umad_write_sysfs(SWAPPINESS, "60"));
 	EXPECT_EQ(0, system("swapoff " SWAP));
 	EXPECT_EQ(0, system("rmmod brd"));
 }
 
+/* There is swap, but the cgroup does not. */
 TEST(who_is_never_swapped_lives)
 {
-	expect_alive(_metadata, ask_and_use_memory);
+	expect_alive_with(_metadata, ask_and_use_memory, "0", 0);
 }
 
 TEST(who_is_not_swapped_any_more_lives)
 {
-	expect_alive(_metadata, swap_and_ask);
+	expect_alive_with(_metadata, swap_little_and_ask, "0", 0);
+}
+
+/* Of version 1 the limit is of both together. */
+TEST(who_may_not_swap_lives)
+{
+	if (!cgroup_is_v1())
+		SKIP(return, "version 1 only");
+	expect_alive_with(_metadata, ask_and_use_memory, "60", LIMIT);
+}
+
+TEST(who_may_not_swap_any_more_lives)
+{
+	if (!cgroup_is_v1())
+		SKIP(return, "version 1 only");
+	expect_alive_with(_metadata, swap_much_and_ask, "60", LIMIT);
 }
 
 TEST_HARNESS_MAIN
