@@ -27,6 +27,7 @@
 
 /* ib_core's recv_queue_size, if nobody tells. */
 #define RECV_QUEUE_DEFAULT	512U
+#define RECV_QUEUE_MIN		64U
 
 static struct kmem_cache *agent_cache;
 
@@ -238,6 +239,8 @@ static unsigned int flow_limit(const struct umad_agent *agent, u8 mgmt_class)
 		return 0;
 	if (depth == 1)
 		depth = recv_queue_depth(agent->core->qp);
+	/* ib_core takes no shorter one, and 0 of it would be no limit. */
+	depth = max(depth, RECV_QUEUE_MIN);
 	switch (mgmt_class) {
 	case 0:
 		/* Here the wait entries of messages take places, too: some are for them. */

@@ -148,6 +148,24 @@ TEST_F(flow, places_are_those_of_ib_core)
 	}
 }
 
+/* As ib_core's own parameter. */
+TEST_F(flow, shortest_queue_has_64)
+{
+	struct ib_user_mad_reg_req2 req;
+	unsigned int n;
+	int id;
+
+	ASSERT_LE(0, rmpp_param_set("flow_control", 2));
+	reg_init(&req, CLASS_SA, 2);
+	id = umad_reg2(self->fd, &req);
+	ASSERT_LE(0, id);
+	for (n = 0; n <= PLACES; n++)
+		ASSERT_EQ(MSG_LEN, ask(self, id, CLASS_SA, n, -1, 0));
+	for (n = 0; see(self, WHILE) >= 0; n++)
+		;
+	EXPECT_EQ(PLACES, n);
+}
+
 TEST_F(flow, places_are_given_in_order)
 {
 	uint32_t tid;
