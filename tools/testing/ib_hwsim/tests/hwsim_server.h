@@ -20,6 +20,8 @@
 #define FOREVER	0xfffffff0	/* for timeout_ms */
 #define SILENT	300	/* requests at a time that are not answered */
 #define NEW	(8 << 20)
+#define OPA_MAD_LEN	2048
+#define OPA_VERSION	0x80
 #define WAITS	3000	/* ms that one waits that is */
 
 /* A process that serves @method in a cgroup, and does what it is told by a character. */
@@ -219,9 +221,11 @@ static inline int answer_all(int fd, size_t len)
 	return n;
 }
 
-/* Each by a single MAD, which nothing is heard of any more. */
-static inline int answer_all_singly(int fd)
+/* Each by a single MAD of so many bytes, which nothing is heard of any more. */
+static inline int answer_all_singly(int fd, unsigned int mad_len)
 {
+	static char bytes[MSG_LEN - MAD_LEN + OPA_MAD_LEN];
+	const ssize_t len = MSG_LEN - MAD_LEN + mad_len;
 	struct test_port peer = {};
 	struct umad_msg msg;
 	int n = 0;
@@ -231,7 +235,10 @@ static inline int answer_all_singly(int fd)
 		msg_init_usual(&msg, &peer, 0, CLASS_RMPP, METHOD_TABLE | METHOD_RESP,
 			       msg_tid64(&msg));
 		msg.hdr.timeout_ms = 0;
-		n += msg_write(fd, &msg) == MSG_LEN;
+		if (mad_len == OPA_MAD_LEN)
+			msg.mad.base_version = OPA_VERSION;
+		memcpy(bytes, &msg, MSG_LEN);
+		n += write(fd, bytes, len) == len;
 	}
 	return n;
 }
@@ -296,7 +303,10 @@ static inline void serve(const struct server *server)
 			ret = answer_all(fd, 100000);
 			break;
 		case 'P':
-			ret = answer_all_singly(fd);
+			ret = answer_all_singly(fd, MAD_LEN);
+			break;
+		case 'O':
+			ret = answer_all_singly(fd, OPA_MAD_LEN);
 			break;
 		case 'N':
 			ret = read_new(fd);

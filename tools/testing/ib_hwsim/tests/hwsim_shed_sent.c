@@ -11,6 +11,7 @@
 #define SINGLES		12000
 #define AT_ONCE		1000	/* of these */
 #define ENOUGH		2000
+#define ENOUGH_OPA	1000
 #define IDLE		100	/* files */
 #define SILENCE		700	/* ms after which a node counts as silent */
 #define TOO_MUCH	92	/* percent, beside its answers */
@@ -148,7 +149,7 @@ TEST_F_TIMEOUT(peers, answers_that_are_not_sent_give_way, 100)
  * it, has written them. In-tree they are not charged. So many servers answer all that they can.
  */
 static void singles_leave_room(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
-			       const char *cgroup, unsigned int servers)
+			       const char *cgroup, unsigned int servers, char answer)
 {
 	struct server server[SERVERS + 1], *const late = &server[servers];
 	int written = 0, i;
@@ -165,14 +166,14 @@ static void singles_leave_room(struct __test_metadata *_metadata, FIXTURE_DATA(p
 		struct server *next = &server[i / AT_ONCE % servers];
 
 		ASSERT_EQ(0, ask_server(self, next, 0, 1000 + i, AT_ONCE));
-		written += order(next, 'P');
+		written += order(next, answer);
 	}
 	TH_LOG("%d of %u written; memory.current %ld", written, SINGLES,
 	       cgroup_get(CGROUP, "memory.current"));
-	EXPECT_LT(ENOUGH, written);
+	EXPECT_LT(answer == 'O' ? ENOUGH_OPA : ENOUGH, written);
 	/* Who has none may have some all the same. */
 	ASSERT_EQ(0, ask_server(self, late, 0, 1, FEW));
-	EXPECT_EQ(FEW, order(late, 'P'));
+	EXPECT_EQ(FEW, order(late, answer));
 	EXPECT_NE(-EIO, order(&server[0], 'u'));
 	hwsim_set(DEVICE, 1, "hold_completions", "0");
 	for (i = 0; i <= servers; i++) {
@@ -185,21 +186,34 @@ TEST_F_TIMEOUT(peers, single_answers_that_are_not_sent_leave_room, 100)
 {
 	if (make_cgroup(self))
 		SKIP(return, "no memory cgroups");
-	singles_leave_room(_metadata, self, CGROUP, 1);
+	singles_leave_room(_metadata, self, CGROUP, 1, 'P');
+}
+
+/* Of 2,048 bytes each, which take more than twice as much. */
+TEST_F_TIMEOUT(peers, single_answers_of_OPA_leave_room, 100)
+{
+	if (make_cgroup(self))
+		SKIP(return, "no memory cgroups");
+	close(self->wire);
+	ASSERT_EQ(0, hwsim_del(DEVICE));
+	ASSERT_EQ(0, hwsim_new(DEVICE, "lid=0x20 link=opa"));
+	self->wire = raw_attach(DEVICE, 1);
+	ASSERT_LE(0, self->wire);
+	singles_leave_room(_metadata, self, CGROUP, 1, 'O');
 }
 
 TEST_F_TIMEOUT(peers, single_answers_of_many_processes_leave_room, 100)
 {
 	if (make_cgroup(self))
 		SKIP(return, "no memory cgroups");
-	singles_leave_room(_metadata, self, CGROUP, SERVERS);
+	singles_leave_room(_metadata, self, CGROUP, SERVERS, 'P');
 }
 
 TEST_F_TIMEOUT(peers, single_answers_below_a_limit_leave_room, 100)
 {
 	if (make_cgroups(self))
 		SKIP(return, "no memory cgroups");
-	singles_leave_room(_metadata, self, ONE, 1);
+	singles_leave_room(_metadata, self, ONE, 1, 'P');
 	cgroup_remove(OTHER);
 	cgroup_remove(CGROUP);
 }
