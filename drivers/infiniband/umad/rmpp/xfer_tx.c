@@ -154,29 +154,16 @@ struct umad_request *umad_xfer_tx_find(struct umad_agent *agent,
 	return req && req->rmpp ? req : NULL;
 }
 
-/* What its receiver says after it has acknowledged all. True: the turn-around ACK is due. */
-static bool late_packet_receive(struct umad_request *req, const struct rmpp_packet *packet)
+/*
+ * Its receiver has acknowledged all, and says more. Only an ACK matters: they have not seen our
+ * turn-around ACK; or an old one came late, and ib_core took it for the response. STOP and ABORT do
+ * not end the request, as the response may still come: they may be of a response that has failed, or
+ * refuse the turn-around ACK, which who is not to answer by a message aborts (IBA 13.6, figure 177).
+ */
+static bool turn_around_is_due(const struct umad_request *req, const struct rmpp_packet *packet)
 {
-	struct umad_xfer_tx *tx = req->rmpp;
-
-	switch (packet->type) {
-	case IB_MGMT_RMPP_TYPE_ACK:
-		/*
-		 * They have not seen our turn-around ACK; or an old one came
-		 * late, and ib_core took it for the response.
-		 */
-		return packet->seg == tx->engine.segs || !req->waiting;
-	case IB_MGMT_RMPP_TYPE_STOP:
-	case IB_MGMT_RMPP_TYPE_ABORT:
-		/* They have it, and will not answer it. */
-		tx->engine.reason = packet->type == IB_MGMT_RMPP_TYPE_STOP ?
-				    RMPP_REASON_STOPPED : RMPP_REASON_ABORTED;
-		tx->engine.status = packet->status;
-		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_TX_FAILED);
-		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, packet->status, 0);
-		break;
-	}
-	return false;
+	return packet->type == IB_MGMT_RMPP_TYPE_ACK &&
+	       (packet->seg == req->rmpp->engine.segs || !req->waiting);
 }
 
 /**
@@ -196,7 +183,7 @@ void umad_xfer_tx_receive(struct umad_request *req, const struct rmpp_packet *pa
 	if (tx->engine.state != RMPP_TX_ACKED)
 		rmpp_tx_receive(&tx->engine, packet, ktime_get_ns());
 	else if (tx->finished)
-		turn = late_packet_receive(req, packet);
+		turn = turn_around_is_due(req, packet);
 	go_on(req, turn);
 	umad_request_put(req);
 }

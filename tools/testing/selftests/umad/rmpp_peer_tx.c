@@ -331,17 +331,37 @@ TEST_F(tx, response_of_one_mad_after_repeated_acks)
 	EXPECT_TRUE(rmpp_quiet(self->fd, WHILE));
 }
 
-TEST_F(tx, abort_instead_of_a_response)
+/*
+ * Who has acknowledged all may refuse the turn-around ACK, or repeat what has ended another
+ * response: the request goes on, with its deadline.
+ */
+static void refuse_and_answer(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
+			      const FIXTURE_VARIANT(tx) *variant, const struct rmpp_pkt *refusal)
 {
-	static const struct rmpp_pkt abort = {
-		1, RMPP_ABORT, RMPP_ACTIVE, RMPP_UNSPEC, 0, 0
-	};
-
 	if (variant->kind != ASK)
 		SKIP(return, "no response is expected");
 	tx_turn(_metadata, self, variant);
-	ASSERT_EQ(0, raw_send(&self->raw, &abort));
-	tx_told(_metadata, self, REASON_ABORTED, RMPP_UNSPEC);
+	ASSERT_EQ(0, raw_send(&self->raw, refusal));
+	ASSERT_EQ(0, raw_send(&self->raw, refusal));
+	EXPECT_TRUE(rmpp_quiet(self->fd, WHILE));
+	ASSERT_EQ(0, raw_plain(&self->raw));
+	ASSERT_EQ(MSG_LEN, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	EXPECT_TRUE(rmpp_quiet(self->fd, WHILE));
+}
+
+TEST_F(tx, abort_before_a_response)
+{
+	static const struct rmpp_pkt abort = { 1, RMPP_ABORT, RMPP_ACTIVE, RMPP_BADT, 0, 0 };
+
+	refuse_and_answer(_metadata, self, variant, &abort);
+}
+
+TEST_F(tx, stop_before_a_response)
+{
+	static const struct rmpp_pkt stop = { 1, RMPP_STOP, RMPP_ACTIVE, RMPP_RESX, 0, 0 };
+
+	refuse_and_answer(_metadata, self, variant, &stop);
 }
 
 TEST_F(tx, response_broken_off)
