@@ -45,6 +45,8 @@ struct umad_request;
  * @taken: ib_core has taken a segment; set once, by who is @posting
  * @answered: its response has begun; protected by &umad_file.lock
  * @turns: turn-around ACKs in ib_core; protected by &umad_file.lock
+ * @refusals: packets of its receiver that are no ACK, since that has acknowledged all;
+ *	protected by &umad_file.lock
  * @turn_at: when to look whether the turn-around ACK is to be sent again, or
  *	U64_MAX; protected by &umad_file.lock
  * @response_window: segments of the response that may come unacknowledged;
@@ -76,6 +78,7 @@ struct umad_xfer_tx {
 	bool taken;
 	bool answered;
 	unsigned int turns;
+	unsigned int refusals;
 	u64 turn_at;
 	u32 response_window;
 };

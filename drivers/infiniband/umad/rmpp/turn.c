@@ -21,6 +21,11 @@
  * segments may be there.
  */
 #define REPEATS_MAX	4
+/*
+ * That its receiver refuses, each of which uses one up. Who refuses one refuses the next, too: the
+ * two nodes would go on without end.
+ */
+#define REFUSALS_MAX	64
 
 /**
  * umad_rmpp_wants_turn() - is a turn-around ACK due because there is no wait entry?
@@ -44,6 +49,11 @@ static void put_off_turn(struct umad_request *req)
 	umad_xfer_tx_arm(req);
 }
 
+static bool is_refused(const struct umad_request *req)
+{
+	return req->rmpp->refusals > REFUSALS_MAX;
+}
+
 /* One has left ib_core. True: the next was put off, and is due. */
 static bool next_is_due(struct umad_request *req)
 {
@@ -51,7 +61,7 @@ static bool next_is_due(struct umad_request *req)
 
 	lockdep_assert_held(&req->file->lock);
 	tx->turns--;
-	if (tx->turn_at == U64_MAX || !umad_rmpp_wants_turn(req))
+	if (tx->turn_at == U64_MAX || is_refused(req) || !umad_rmpp_wants_turn(req))
 		return false;
 	tx->turn_at = U64_MAX;
 	return true;
@@ -166,6 +176,10 @@ void umad_xfer_tx_turn_again(struct umad_request *req)
 
 	spin_lock(&req->file->lock);
 	turn = req->rmpp->finished && umad_rmpp_wants_turn(req);
+	if (turn && is_refused(req)) {
+		put_off_turn(req);
+		turn = false;
+	}
 	spin_unlock(&req->file->lock);
 	if (turn)
 		umad_rmpp_turn_around(req);

@@ -160,10 +160,15 @@ struct umad_request *umad_xfer_tx_find(struct umad_agent *agent,
  * not end the request, as the response may still come: they may be of a response that has failed, or
  * refuse the turn-around ACK, which who is not to answer by a message aborts (IBA 13.6, figure 177).
  */
-static bool turn_around_is_due(const struct umad_request *req, const struct rmpp_packet *packet)
+static bool turn_around_is_due(struct umad_request *req, const struct rmpp_packet *packet)
 {
-	return packet->type == IB_MGMT_RMPP_TYPE_ACK &&
-	       (packet->seg == req->rmpp->engine.segs || !req->waiting);
+	struct umad_xfer_tx *tx = req->rmpp;
+
+	if (packet->type != IB_MGMT_RMPP_TYPE_ACK) {
+		tx->refusals++;
+		return false;
+	}
+	return packet->seg == tx->engine.segs || !req->waiting;
 }
 
 /**
