@@ -97,15 +97,20 @@ static struct umad_resolver *resolver_of(struct umad_file *file)
  *	resolving for long
  *
  * A process with many such threads has to be stopped, and frozen, no later than one that resolves
- * a single address, and its writes go on then: in-tree no signal ends one.
+ * a single address, and its writes go on then: in-tree no signal ends one. Those of io_uring's
+ * threads are not begun again.
  * Context: process; sleeps until fewer threads of the process are.
- * Return: 0, umad_ah_leave() has to follow; -ERESTARTNOINTR, nothing has been done yet.
+ * Return: 0, umad_ah_leave() has to follow; -ERESTARTNOINTR or -EINTR, nothing has been done yet.
  */
 int umad_ah_enter(struct umad_file *file)
 {
 	struct umad_resolver *resolver = resolver_of(file);
 
-	return resolver && down_interruptible(&resolver->threads) ? -ERESTARTNOINTR : 0;
+	if (!resolver)
+		return 0;
+	if (current->flags & PF_IO_WORKER)
+		return down_killable(&resolver->threads);
+	return down_interruptible(&resolver->threads) ? -ERESTARTNOINTR : 0;
 }
 
 /**

@@ -528,10 +528,10 @@ int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 	/* Whoever has no agent does not wait for addresses of others. */
 	if (!umad_agent_is_there(file, hdr->id))
 		return -EIO;
-	trace_ib_umad_write(file, hdr, mad);
 	ret = umad_ah_enter(file);
 	if (ret)
 		return ret;
+	trace_ib_umad_write(file, hdr, mad);
 	over_high = umad_throttle_defer();
 	ret = -EIO;
 	agent = umad_agent_enter(file, hdr->id);

@@ -453,12 +453,12 @@ int umad_rmpp_send(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 	unsigned int over_high;
 	int ret;
 
-	trace_ib_umad_write(file, hdr, umad_xfer_tx_mad(tx));
 	ret = umad_ah_enter(file);
 	if (ret) {
 		umad_xfer_tx_free(tx);
 		return ret;
 	}
+	trace_ib_umad_write(file, hdr, umad_xfer_tx_mad(tx));
 	over_high = umad_throttle_defer();
 	agent = umad_agent_enter(file, hdr->id);
 	if (agent) {
