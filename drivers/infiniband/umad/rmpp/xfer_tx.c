@@ -156,9 +156,10 @@ struct umad_request *umad_xfer_tx_find(struct umad_agent *agent,
 
 /*
  * Its receiver has acknowledged all, and says more. Only an ACK matters: they have not seen our
- * turn-around ACK; or an old one came late, and ib_core took it for the response. STOP and ABORT do
- * not end the request, as the response may still come: they may be of a response that has failed, or
- * refuse the turn-around ACK, which who is not to answer by a message aborts (IBA 13.6, figure 177).
+ * turn-around ACK; or an old one came late, and ib_core took it for the response. STOP and ABORT
+ * do not end the request, as the response may still come: they may be of a response that has
+ * failed, or refuse the turn-around ACK, which who is not to answer by a message aborts (IBA
+ * 13.6, figure 177).
  */
 static bool turn_around_is_due(struct umad_request *req, const struct rmpp_packet *packet)
 {
