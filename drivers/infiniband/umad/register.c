@@ -27,7 +27,6 @@
 
 /* ib_core's recv_queue_size, if nobody tells. */
 #define RECV_QUEUE_DEFAULT	512U
-#define RECV_QUEUE_MIN		64U
 
 static struct kmem_cache *agent_cache;
 
@@ -239,8 +238,8 @@ static unsigned int flow_limit(const struct umad_agent *agent, u8 mgmt_class)
 		return 0;
 	if (depth == 1)
 		depth = recv_queue_depth(agent->core->qp);
-	/* ib_core takes no shorter one, and 0 of it would be no limit. */
-	depth = max(depth, RECV_QUEUE_MIN);
+	/* Of the shortest queue there is one place: 0 would be no limit. */
+	depth = max(depth, 4U);
 	switch (mgmt_class) {
 	case 0:
 		/* Here the wait entries of messages take places, too: some are for them. */
@@ -248,7 +247,7 @@ static unsigned int flow_limit(const struct umad_agent *agent, u8 mgmt_class)
 	case IB_MGMT_CLASS_CM:
 		return depth / 4;
 	case IB_MGMT_CLASS_SUBN_ADM:
-		return depth / 32;
+		return max(depth / 32, 1U);
 	case IB_MGMT_CLASS_SUBN_LID_ROUTED:
 	case IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE:
 		return min(depth, RECV_QUEUE_DEFAULT) / 4;
