@@ -516,7 +516,7 @@ bool umad_send_rearm(struct umad_request *req, const struct ib_mad_send_buf *use
  * so, but never for user space; hold no lock.
  * Return: 0; -EIO for no such agent; -EINVAL for a length or class that
  * cannot be, and for a duplicate; -ENOBUFS when the process holds max_sends
- * already; -ENOMEM; -ERESTARTNOINTR; what umad_ah_create() and ib_core have against it.
+ * already; -ENOMEM; as umad_ah_enter(); what umad_ah_create() and ib_core have against it.
  */
 int umad_send_mad(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		  void *mad, size_t len)

@@ -114,6 +114,19 @@ static void expect_end(struct __test_metadata *_metadata, FIXTURE_DATA(flow) *se
 	EXPECT_EQ(status, self->got.hdr.status);
 }
 
+/* Of so many requests of this class: how many leave. */
+static unsigned int count_places(struct __test_metadata *_metadata, FIXTURE_DATA(flow) *self,
+				 int id, uint8_t mgmt_class, unsigned int requests)
+{
+	unsigned int tid, n;
+
+	for (tid = 0; tid < requests; tid++)
+		ASSERT_EQ(MSG_LEN, ask(self, id, mgmt_class, tid, -1, 0));
+	for (n = 0; see(self, WHILE) >= 0; n++)
+		;
+	return n;
+}
+
 TEST_F(flow, places_are_those_of_ib_core)
 {
 	static const struct {
@@ -128,7 +141,7 @@ TEST_F(flow, places_are_those_of_ib_core)
 		{ CLASS_BM, CLASS_SA, 1, 40 },
 	};
 	struct ib_user_mad_reg_req2 req;
-	unsigned int i, tid, n;
+	unsigned int i;
 	int id;
 
 	for (i = 0; i < sizeof(agents) / sizeof(*agents); i++) {
@@ -137,11 +150,8 @@ TEST_F(flow, places_are_those_of_ib_core)
 		req.qpn = agents[i].qpn;
 		id = umad_reg2(self->fd, &req);
 		ASSERT_LE(0, id);
-		for (tid = 0; tid < 40; tid++)
-			ASSERT_EQ(MSG_LEN, ask(self, id, agents[i].sent, tid, -1, 0));
-		for (n = 0; see(self, WHILE) >= 0; n++)
-			;
-		EXPECT_EQ(agents[i].places, n) {
+		EXPECT_EQ(agents[i].places,
+			  count_places(_metadata, self, id, agents[i].sent, 40)) {
 			TH_LOG("agent of class %u", agents[i].mgmt_class);
 		}
 		EXPECT_EQ(0, umad_unreg(self->fd, id));
@@ -151,18 +161,13 @@ TEST_F(flow, places_are_those_of_ib_core)
 TEST_F(flow, shortest_queue_has_a_place)
 {
 	struct ib_user_mad_reg_req2 req;
-	unsigned int n;
 	int id;
 
 	ASSERT_LE(0, rmpp_param_set("flow_control", 2));
 	reg_init(&req, CLASS_SA, 2);
 	id = umad_reg2(self->fd, &req);
 	ASSERT_LE(0, id);
-	for (n = 0; n <= PLACES; n++)
-		ASSERT_EQ(MSG_LEN, ask(self, id, CLASS_SA, n, -1, 0));
-	for (n = 0; see(self, WHILE) >= 0; n++)
-		;
-	EXPECT_EQ(1, n);
+	EXPECT_EQ(1, count_places(_metadata, self, id, CLASS_SA, PLACES + 1));
 }
 
 TEST_F(flow, places_are_given_in_order)

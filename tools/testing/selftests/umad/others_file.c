@@ -63,12 +63,7 @@ static void *resolve(void *arg)
 	unsigned int i;
 
 	for (i = 0;; i++) {
-		msg_init(&msg, &shared->port, 0, CLASS_VENDOR1, METHOD_NOBODY,
-			 (long)arg << 16 | i);
-		msg.hdr.timeout_ms = 10;
-		msg.hdr.gid[8] = 1;
-		msg.hdr.gid[14] = i;
-		msg.hdr.gid[15] = (long)arg;
+		msg_init_silent(&msg, &shared->port, (long)arg, i);
 		msg_write(shared->lent, &msg);
 	}
 	return NULL;

@@ -7,6 +7,8 @@
 
 #define REFUSALS	100	/* 64 at once, then one each 100 ms */
 
+static const struct rmpp_pkt bad_type = { 1, RMPP_ABORT, RMPP_ACTIVE, RMPP_BADT, 0, 0 };
+
 /* The message has been delivered, as far as its sender is to know. */
 static void tx_delivered(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
 			 const FIXTURE_VARIANT(tx) *variant)
@@ -354,9 +356,7 @@ static void refuse_and_answer(struct __test_metadata *_metadata, FIXTURE_DATA(tx
 
 TEST_F(tx, abort_before_a_response)
 {
-	static const struct rmpp_pkt abort = { 1, RMPP_ABORT, RMPP_ACTIVE, RMPP_BADT, 0, 0 };
-
-	refuse_and_answer(_metadata, self, variant, &abort);
+	refuse_and_answer(_metadata, self, variant, &bad_type);
 }
 
 TEST_F(tx, stop_before_a_response)
@@ -369,7 +369,6 @@ TEST_F(tx, stop_before_a_response)
 /* Two nodes must not go on so at the speed of the wire. In-tree repeats none. */
 TEST_F(tx, turn_around_ACK_is_refused_again_and_again)
 {
-	static const struct rmpp_pkt abort = { 1, RMPP_ABORT, RMPP_ACTIVE, RMPP_BADT, 0, 0 };
 	uint64_t end = now_ms() + 2000;
 	int n = 0;
 
@@ -378,7 +377,7 @@ TEST_F(tx, turn_around_ACK_is_refused_again_and_again)
 	self->timeout_ms = 4000;
 	tx_turn(_metadata, self, variant);
 	while (now_ms() < end && n < 1000) {
-		ASSERT_EQ(0, raw_send(&self->raw, &abort));
+		ASSERT_EQ(0, raw_send(&self->raw, &bad_type));
 		n += !raw_wait_seg(&self->raw, RMPP_ACK, 0, &self->pkt, WHILE);
 	}
 	TH_LOG("%d turn-around ACKs", n);

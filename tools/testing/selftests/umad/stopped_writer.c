@@ -33,18 +33,13 @@ static FIXTURE_DATA(stopped) *shared;
 static void *keep_writing(void *arg)
 {
 	int fd = umad_open(O_RDWR);
-	long n = (long)arg;
 	struct umad_msg msg;
 	unsigned int i;
 
 	if (umad_reg_client(fd))
 		_exit(1);
 	for (i = 0;; i++) {
-		msg_init(&msg, &shared->port, 0, CLASS_VENDOR1, METHOD_NOBODY, n << 16 | i);
-		msg.hdr.timeout_ms = 10;
-		msg.hdr.gid[8] = 1;
-		msg.hdr.gid[14] = i;
-		msg.hdr.gid[15] = n;
+		msg_init_silent(&msg, &shared->port, (long)arg, i);
 		if (msg_write(fd, &msg) == -EINTR)
 			__atomic_fetch_add(&shared->counts->interrupted, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&shared->counts->written, 1, __ATOMIC_RELAXED);

@@ -288,6 +288,17 @@ void msg_init_usual(struct umad_msg *msg, const struct test_port *port, uint32_t
 	msg->hdr.grh_present = !port->lid;
 }
 
+/* To a neighbour that does not answer, on RoCE: one of 256 of each thread's. */
+void msg_init_silent(struct umad_msg *msg, const struct test_port *port, unsigned int thread,
+		     unsigned int n)
+{
+	msg_init(msg, port, 0, CLASS_VENDOR1, METHOD_NOBODY, thread << 16 | n);
+	msg->hdr.timeout_ms = 10;
+	msg->hdr.gid[8] = 1;
+	msg->hdr.gid[14] = n;
+	msg->hdr.gid[15] = thread;
+}
+
 /* Turn a received request round: back to where its header says it came from. */
 void msg_reply(struct umad_msg *reply, const struct umad_msg *req, uint32_t id)
 {

@@ -107,6 +107,8 @@ void msg_init(struct umad_msg *msg, const struct test_port *port, uint32_t id,
 	      uint8_t mgmt_class, uint8_t method, uint64_t tid);
 void msg_init_usual(struct umad_msg *msg, const struct test_port *port, uint32_t id,
 		    uint8_t mgmt_class, uint8_t method, uint64_t tid);
+void msg_init_silent(struct umad_msg *msg, const struct test_port *port, unsigned int thread,
+		     unsigned int n);
 void msg_reply(struct umad_msg *reply, const struct umad_msg *req, uint32_t id);
 int msg_write_len(int fd, const struct umad_msg *msg, size_t len);
 int msg_write(int fd, const struct umad_msg *msg);
