@@ -11,9 +11,47 @@
 #include <linux/uio.h>
 #include "umad_export.h"
 
+#define BLOCK	UMAD_PAGEBUF_BLOCK
+
+static_assert(PAGE_SIZE >= BLOCK);
+
+/* Is a block a page, or a part of one? */
+#define IS_PAGE	(PAGE_SIZE == BLOCK)
+
+static void *alloc_block(gfp_t gfp)
+{
+	struct page *page;
+
+	/* Zeroed: what is never written must tell nobody anything. */
+	if (!IS_PAGE)
+		return kzalloc(BLOCK, gfp);
+	page = alloc_page(gfp | __GFP_ZERO);
+	return page ? page_address(page) : NULL;
+}
+
+static void free_block(void *block)
+{
+	if (IS_PAGE)
+		__free_page(virt_to_page(block));
+	else
+		kfree(block);
+}
+
+/* Kept in the private data of a page; not known of a part of one. */
+static void set_index(void *block, unsigned long index)
+{
+	if (IS_PAGE)
+		set_page_private(virt_to_page(block), index);
+}
+
+static bool has_index(void *block, unsigned long index)
+{
+	return IS_PAGE && page_private(virt_to_page(block)) == index;
+}
+
 /**
  * umad_pagebuf_alloc() - an empty buffer
- * @gfp: for it, and for its pages
+ * @gfp: for it, and for its blocks
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: the buffer or NULL.
@@ -24,7 +62,7 @@ struct umad_pagebuf *umad_pagebuf_alloc(gfp_t gfp)
 
 	if (buf) {
 		buf->gfp = gfp;
-		xa_init(&buf->pages);
+		xa_init(&buf->blocks);
 		buf->last = NULL;
 		buf->bytes = 0;
 	}
@@ -40,51 +78,50 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_alloc);
  */
 void umad_pagebuf_free(struct umad_pagebuf *buf)
 {
-	struct page *page;
 	unsigned long i;
+	void *block;
 
 	if (!buf)
 		return;
-	xa_for_each(&buf->pages, i, page) {
-		__free_page(page);
+	xa_for_each(&buf->blocks, i, block) {
+		free_block(block);
 		if (!(i % 1024))
 			cond_resched();
 	}
-	xa_destroy(&buf->pages);
+	xa_destroy(&buf->blocks);
 	kfree(buf);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_free);
 
-/* The page of an index, which it keeps as its private data; NULL if there is none. */
-static struct page *find_page(struct umad_pagebuf *buf, unsigned long index)
+/* NULL if there is none. */
+static void *find_block(struct umad_pagebuf *buf, unsigned long index)
 {
-	struct page *page = READ_ONCE(buf->last);
+	void *block = READ_ONCE(buf->last);
 
-	if (page && page_private(page) == index)
-		return page;
-	page = xa_load(&buf->pages, index);
-	if (page)
-		WRITE_ONCE(buf->last, page);
-	return page;
+	if (block && has_index(block, index))
+		return block;
+	block = xa_load(&buf->blocks, index);
+	if (block)
+		WRITE_ONCE(buf->last, block);
+	return block;
 }
 
-static struct page *get_page_at(struct umad_pagebuf *buf, unsigned long index)
+static void *get_block(struct umad_pagebuf *buf, unsigned long index)
 {
-	struct page *page = find_page(buf, index);
+	void *block = find_block(buf, index);
 
-	if (page)
-		return page;
-	/* Zeroed: what is never written must tell nobody anything. */
-	page = alloc_page(buf->gfp | __GFP_ZERO);
-	if (!page)
+	if (block)
+		return block;
+	block = alloc_block(buf->gfp);
+	if (!block)
 		return NULL;
-	set_page_private(page, index);
-	if (xa_err(xa_store(&buf->pages, index, page, buf->gfp))) {
-		__free_page(page);
+	set_index(block, index);
+	if (xa_err(xa_store(&buf->blocks, index, block, buf->gfp))) {
+		free_block(block);
 		return NULL;
 	}
-	buf->bytes += PAGE_SIZE;
-	return page;
+	buf->bytes += BLOCK;
+	return block;
 }
 
 /**
@@ -100,16 +137,16 @@ static struct page *get_page_at(struct umad_pagebuf *buf, unsigned long index)
 int umad_pagebuf_write(struct umad_pagebuf *buf, size_t offset, const void *data,
 		       size_t len)
 {
-	struct page *page;
 	size_t at, n;
+	void *block;
 
 	while (len) {
-		page = get_page_at(buf, offset / PAGE_SIZE);
-		if (!page)
+		block = get_block(buf, offset / BLOCK);
+		if (!block)
 			return -ENOMEM;
-		at = offset_in_page(offset);
-		n = min_t(size_t, len, PAGE_SIZE - at);
-		memcpy(page_address(page) + at, data, n);
+		at = offset % BLOCK;
+		n = min_t(size_t, len, BLOCK - at);
+		memcpy(block + at, data, n);
 		data += n;
 		offset += n;
 		len -= n;
@@ -134,18 +171,18 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_write);
 int umad_pagebuf_write_iter(struct umad_pagebuf *buf, size_t offset, struct iov_iter *from,
 			    size_t len)
 {
-	struct page *page;
 	size_t at, n;
+	void *block;
 
 	while (len) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		page = get_page_at(buf, offset / PAGE_SIZE);
-		if (!page)
+		block = get_block(buf, offset / BLOCK);
+		if (!block)
 			return -ENOMEM;
-		at = offset_in_page(offset);
-		n = min_t(size_t, len, PAGE_SIZE - at);
-		if (!copy_from_iter_full(page_address(page) + at, n, from))
+		at = offset % BLOCK;
+		n = min_t(size_t, len, BLOCK - at);
+		if (!copy_from_iter_full(block + at, n, from))
 			return -EFAULT;
 		offset += n;
 		len -= n;
@@ -167,15 +204,15 @@ int umad_pagebuf_write_iter(struct umad_pagebuf *buf, size_t offset, struct iov_
 void umad_pagebuf_read(struct umad_pagebuf *buf, size_t offset,
 		       void *data, size_t len)
 {
-	struct page *page;
 	size_t at, n;
+	void *block;
 
 	while (len) {
-		page = find_page(buf, offset / PAGE_SIZE);
-		at = offset_in_page(offset);
-		n = min_t(size_t, len, PAGE_SIZE - at);
-		if (page)
-			memcpy(data, page_address(page) + at, n);
+		block = find_block(buf, offset / BLOCK);
+		at = offset % BLOCK;
+		n = min_t(size_t, len, BLOCK - at);
+		if (block)
+			memcpy(data, block + at, n);
 		else
 			memset(data, 0, n);
 		data += n;
@@ -185,48 +222,47 @@ void umad_pagebuf_read(struct umad_pagebuf *buf, size_t offset,
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read);
 
-static void drop_page(struct umad_pagebuf *buf, unsigned long index)
+static void drop_block(struct umad_pagebuf *buf, unsigned long index)
 {
-	struct page *page = xa_erase(&buf->pages, index);
+	void *block = xa_erase(&buf->blocks, index);
 
 	buf->last = NULL;
-	buf->bytes -= PAGE_SIZE;
-	__free_page(page);
+	buf->bytes -= BLOCK;
+	free_block(block);
 }
 
 /**
- * umad_pagebuf_lift() - take out how a buffer begins, and give its pages back
+ * umad_pagebuf_lift() - take out how a buffer begins, and give its memory back
  * @buf: the buffer
  * @to: for the bytes
- * @pages: so many
+ * @len: so many, a multiple of UMAD_PAGEBUF_BLOCK
  *
  * Context: any.
  */
-void umad_pagebuf_lift(struct umad_pagebuf *buf, void *to, unsigned int pages)
+void umad_pagebuf_lift(struct umad_pagebuf *buf, void *to, size_t len)
 {
-	unsigned int i;
+	unsigned long i;
 
-	umad_pagebuf_read(buf, 0, to, pages * PAGE_SIZE);
-	for (i = 0; i < pages; i++)
-		if (find_page(buf, i))
-			drop_page(buf, i);
+	umad_pagebuf_read(buf, 0, to, len);
+	for (i = 0; i < len / BLOCK; i++)
+		if (find_block(buf, i))
+			drop_block(buf, i);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_lift);
 
 static int read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t offset, size_t end,
 		     bool move)
 {
-	struct page *page;
+	void *block;
 	size_t n;
 
 	while (offset < end) {
-		page = find_page(buf, offset / PAGE_SIZE);
-		n = min_t(size_t, end - offset, PAGE_SIZE);
-		if (n != (page ? copy_to_iter(page_address(page), n, to) :
-				 iov_iter_zero(n, to)))
+		block = find_block(buf, offset / BLOCK);
+		n = min_t(size_t, end - offset, BLOCK);
+		if (n != (block ? copy_to_iter(block, n, to) : iov_iter_zero(n, to)))
 			return -EFAULT;
-		if (page && move)
-			drop_page(buf, offset / PAGE_SIZE);
+		if (block && move)
+			drop_block(buf, offset / BLOCK);
 		offset += n;
 		cond_resched();
 	}
@@ -250,10 +286,10 @@ int umad_pagebuf_read_iter(struct umad_pagebuf *buf, struct iov_iter *to, size_t
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_read_iter);
 
 /**
- * umad_pagebuf_move_iter() - the same, and give each page back when it is copied
+ * umad_pagebuf_move_iter() - the same, and give each block back when it is copied
  * @buf: the buffer; after an error, too, those that were are not there any more
  * @to: the process's, advanced
- * @offset: of the first, a multiple of PAGE_SIZE
+ * @offset: of the first, a multiple of UMAD_PAGEBUF_BLOCK
  * @end: behind the last
  *
  * A process that has no memory for the bytes twice can have them once.
@@ -272,13 +308,13 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_move_iter);
  * @buf: the buffer
  *
  * Context: any.
- * Return: a hash of its first page; 0 without one.
+ * Return: a hash of its first block; 0 without one.
  */
 u32 umad_pagebuf_hash(struct umad_pagebuf *buf)
 {
-	struct page *page = find_page(buf, 0);
+	void *block = find_block(buf, 0);
 
-	return page ? jhash2(page_address(page), PAGE_SIZE / sizeof(u32), 0) : 0;
+	return block ? jhash2(block, BLOCK / sizeof(u32), 0) : 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_hash);
 
@@ -286,21 +322,20 @@ EXPORT_SYMBOL_IF_KUNIT(umad_pagebuf_hash);
  * umad_pagebuf_is_equal() - have two buffers the same bytes?
  * @buf: written up to @len
  * @other: likewise; others may read it meanwhile
- * @len: bytes; the rest of the last page was not written
+ * @len: bytes; the rest of the last block was not written
  *
  * Context: process; sleeps.
  * Return: true if so.
  */
 bool umad_pagebuf_is_equal(struct umad_pagebuf *buf, struct umad_pagebuf *other, size_t len)
 {
-	unsigned long i, pages = DIV_ROUND_UP(len, PAGE_SIZE);
-	struct page *page, *other_page;
+	unsigned long i, blocks = DIV_ROUND_UP(len, BLOCK);
+	void *block, *other_block;
 
-	for (i = 0; i < pages; i++) {
-		page = xa_load(&buf->pages, i);
-		other_page = xa_load(&other->pages, i);
-		if (!page || !other_page ||
-		    memcmp(page_address(page), page_address(other_page), PAGE_SIZE))
+	for (i = 0; i < blocks; i++) {
+		block = xa_load(&buf->blocks, i);
+		other_block = xa_load(&other->blocks, i);
+		if (!block || !other_block || memcmp(block, other_block, BLOCK))
 			return false;
 		cond_resched();
 	}

@@ -20,7 +20,7 @@
 #include "unread.h"
 #include "user.h"
 
-/* Bytes of a message that are copied first, where a page may be longer than that. */
+/* Bytes of a message that are copied first; a page of the reader's may be longer than 16 KiB. */
 #define LIFTED		PAGE_ALIGN(SZ_16K)
 /* And of one for which it is worth the while. */
 #define LONG		(4 * LIFTED)
@@ -52,7 +52,7 @@ static int move_mad(const struct ib_user_mad_hdr *hdr, size_t hdr_size,
 
 	if (!begin)
 		return copy_mad(hdr, hdr_size, view, to, view->len + view->body_len);
-	umad_pagebuf_lift(view->body, begin, LIFTED / PAGE_SIZE);
+	umad_pagebuf_lift(view->body, begin, LIFTED);
 	if (copy_to_iter(hdr, hdr_size, to) == hdr_size &&
 	    copy_to_iter(view->data, view->len, to) == view->len &&
 	    copy_to_iter(begin, LIFTED, to) == LIFTED)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The pages of a long message beside a flat copy of them: writes at any place,
+ * The blocks of a long message beside a flat copy of them: writes at any place,
  * from the kernel and from a program, with memory that ends and with pages of
  * the program that are not there.
  */
@@ -14,18 +14,19 @@
 #include <linux/mm.h>
 #include <linux/uio.h>
 
-#define BYTES_MAX	(12 * PAGE_SIZE)
+#define BLOCK		UMAD_PAGEBUF_BLOCK
+#define BYTES_MAX	(12 * BLOCK)
 
 static u8 flat[BYTES_MAX], bytes[BYTES_MAX];
 
-/* Somewhere, often about the end of a page. */
+/* Somewhere, often about the end of a block. */
 static u32 take_offset(struct input *in)
 {
 	u32 word = take16(in);
 
 	if (word & 0x8000)
-		return (word & 7) * PAGE_SIZE + (word >> 3 & 0x1f);
-	return word % (8 * PAGE_SIZE);
+		return (word & 7) * BLOCK + (word >> 3 & 0x1f);
+	return word % (8 * BLOCK);
 }
 
 static void check_same(struct umad_pagebuf *buf, u32 offset, u32 len)
@@ -38,7 +39,7 @@ static void check_same(struct umad_pagebuf *buf, u32 offset, u32 len)
 
 static void write_some(struct umad_pagebuf *buf, struct input *in)
 {
-	u32 offset = take_offset(in), len = take_offset(in) % (4 * PAGE_SIZE);
+	u32 offset = take_offset(in), len = take_offset(in) % (4 * BLOCK);
 	u32 i, seed = take(in), was = buf->bytes;
 	u8 *data = fuzz_alloc(len);
 	int ret;
@@ -61,7 +62,7 @@ static void write_some(struct umad_pagebuf *buf, struct input *in)
 	fuzz_free(data);
 }
 
-#define LIFTED	4	/* pages */
+#define LIFTED	SZ_16K
 
 /* A program's memory, for one call. */
 struct user {
@@ -77,7 +78,7 @@ static void user_init(struct user *user, void *data, size_t len)
 
 static void write_user(struct umad_pagebuf *buf, struct input *in)
 {
-	u32 offset = take_offset(in), len = take_offset(in) % (4 * PAGE_SIZE);
+	u32 offset = take_offset(in), len = take_offset(in) % (4 * BLOCK);
 	u32 i, seed = take(in);
 	u8 *data = fuzz_alloc(len);
 	struct user user;
@@ -116,13 +117,13 @@ static void read_user(struct umad_pagebuf *buf, u32 len)
 /* As read.c does: how it begins is taken out first. */
 static void move_user(struct umad_pagebuf *buf, u32 len)
 {
-	u32 pages = min_t(u32, len / PAGE_SIZE, LIFTED), lifted = pages * PAGE_SIZE;
+	u32 lifted = min_t(u32, round_down(len, BLOCK), LIFTED);
 	u8 *data = fuzz_alloc(len);
 	struct user user;
 	int ret;
 
 	memset(data, 0x5a, len);
-	umad_pagebuf_lift(buf, data, pages);
+	umad_pagebuf_lift(buf, data, lifted);
 	MUST(!memcmp(data, flat, lifted));
 	user_init(&user, data + lifted, len - lifted);
 	ret = umad_pagebuf_move_iter(buf, &user.iter, lifted, len);
@@ -131,7 +132,7 @@ static void move_user(struct umad_pagebuf *buf, u32 len)
 	fuzz_free(data);
 	/* What was copied is gone, and of what was not nothing. */
 	len -= user.iter.count;
-	memset(flat, 0, ret ? round_down(len, PAGE_SIZE) : round_up(len, PAGE_SIZE));
+	memset(flat, 0, ret ? round_down(len, BLOCK) : round_up(len, BLOCK));
 }
 
 void fuzz_one(const u8 *data, size_t size)
@@ -162,7 +163,7 @@ void fuzz_one(const u8 *data, size_t size)
 			break;
 		default:
 			check_same(buf, take_offset(&in),
-				   take_offset(&in) % (4 * PAGE_SIZE));
+				   take_offset(&in) % (4 * BLOCK));
 			break;
 		}
 		MUST(buf->bytes == fuzz_memory.pages * PAGE_SIZE);

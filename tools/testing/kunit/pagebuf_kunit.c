@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The pages of a message: what was written is read, what was not is zero. */
+/* The blocks of a message: what was written is read, what was not is zero. */
 #include "pagebuf.h"
 
 #include <kunit/test.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 
-#define LEN	(5 * PAGE_SIZE)
+#define BLOCK	UMAD_PAGEBUF_BLOCK
+#define LEN	(5 * BLOCK)
 
 /**
  * struct pagebuf_env - a buffer under test
@@ -65,18 +66,18 @@ static void pagebuf_any_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(env->got, env->data + 4000, 333), 0);
 }
 
-/* A sender need not fill its segments: whole pages may never be written. */
+/* A sender need not fill its segments: whole blocks may never be written. */
 static void pagebuf_holes_are_zero(struct kunit *test)
 {
 	struct pagebuf_env *env = test->priv;
 
-	KUNIT_ASSERT_EQ(test, umad_pagebuf_write(env->buf, 2 * PAGE_SIZE + 10,
+	KUNIT_ASSERT_EQ(test, umad_pagebuf_write(env->buf, 2 * BLOCK + 10,
 						 env->data, 10), 0);
-	KUNIT_EXPECT_EQ(test, env->buf->bytes, PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, env->buf->bytes, BLOCK);
 	umad_pagebuf_read(env->buf, 0, env->got, LEN);
-	KUNIT_EXPECT_EQ(test, memcmp(env->got + 2 * PAGE_SIZE + 10, env->data,
+	KUNIT_EXPECT_EQ(test, memcmp(env->got + 2 * BLOCK + 10, env->data,
 				     10), 0);
-	memset(env->got + 2 * PAGE_SIZE + 10, 0, 10);
+	memset(env->got + 2 * BLOCK + 10, 0, 10);
 	KUNIT_EXPECT_NULL(test, memchr_inv(env->got, 0, LEN));
 }
 
@@ -96,7 +97,7 @@ static bool is_equal(struct kunit *test, struct umad_pagebuf *other)
 	return umad_pagebuf_is_equal(env->buf, other, LEN - 10);
 }
 
-/* Any byte counts, and a page that only one of them has; the hash is of the first page. */
+/* Any byte counts, and a block that only one of them has; the hash is of the first. */
 static void pagebuf_equal(struct kunit *test)
 {
 	struct pagebuf_env *env = test->priv;
@@ -105,9 +106,9 @@ static void pagebuf_equal(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	umad_pagebuf_write(env->buf, 0, env->data, LEN - 10);
-	umad_pagebuf_write(other, 0, env->data, LEN - PAGE_SIZE);
+	umad_pagebuf_write(other, 0, env->data, LEN - BLOCK);
 	KUNIT_EXPECT_FALSE(test, is_equal(test, other));
-	umad_pagebuf_write(other, LEN - PAGE_SIZE, env->data + LEN - PAGE_SIZE, PAGE_SIZE - 10);
+	umad_pagebuf_write(other, LEN - BLOCK, env->data + LEN - BLOCK, BLOCK - 10);
 	KUNIT_EXPECT_TRUE(test, is_equal(test, other));
 	hash = umad_pagebuf_hash(other);
 	KUNIT_EXPECT_EQ(test, hash, umad_pagebuf_hash(env->buf));

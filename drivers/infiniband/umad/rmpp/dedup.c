@@ -4,7 +4,7 @@
 
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include "agent.h"
 #include "charge.h"
@@ -14,11 +14,11 @@
 #include "rmpp/message.h"
 
 /* What is shorter is not worth a look at others. */
-#define DEDUP_MIN	(4 * PAGE_SIZE)
+#define DEDUP_MIN	SZ_16K
 /* So many are looked at, those that were last used; one of them is compared. */
 #define DEDUP_LOOK	16
 /* What a message counts for in &umad_rmpp.sending_bytes whose data is another's. */
-#define DEDUP_CHARGE	PAGE_SIZE
+#define DEDUP_CHARGE	UMAD_PAGEBUF_BLOCK
 
 /**
  * umad_rmpp_dedup_put() - a reference is gone

@@ -5,8 +5,8 @@
 
 #include <linux/err.h>
 #include <linux/limits.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/ib_mad.h>
@@ -56,7 +56,7 @@ struct umad_xfer_tx *umad_xfer_tx_create(struct umad_file *file,
 		goto err;
 
 	/* One without data takes memory, too. */
-	tx->charged = max_t(size_t, PAGE_ALIGN(len - hdr_len), PAGE_SIZE);
+	tx->charged = round_up(max_t(size_t, len - hdr_len, 1), UMAD_PAGEBUF_BLOCK);
 	umad_addr_from_hdr(&to, hdr);
 	dest = umad_rmpp_dest_charge(file, &to, tx->charged, len <= sizeof(struct ib_mad));
 	if (IS_ERR(dest))

@@ -24,9 +24,10 @@ static u8 page_bytes[PAGES][PAGE_SIZE] __aligned(PAGE_SIZE);
 static bool page_used[PAGES];
 static u32 page_hint;
 
-/* What page_address() computes with. */
+/* What page_address() and virt_to_page() compute with. */
 unsigned long vmemmap_base;
 unsigned long page_offset_base;
+unsigned long phys_base;
 
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 struct kmem_cache *radix_tree_node_cachep;
