@@ -403,6 +403,24 @@ out:
 	return ret;
 }
 
+static struct ib_mad_send_buf *build_mad(struct umad_request *req, struct umad_post *post)
+{
+	struct ib_mad_send_buf *buf;
+	struct ib_mad_hdr *mad;
+
+	post->core = req->outlet ? req->outlet->core : req->agent->core;
+	post->ah = req->ah;
+	post->owner = req;
+	buf = umad_post_build(post);
+	if (IS_ERR(buf))
+		return buf;
+	mad = buf->mad;
+	if (req->outlet)
+		mad->tid = umad_tid_with(req->outlet->core, mad->tid);
+	umad_request_get(req);
+	return buf;
+}
+
 /**
  * umad_request_build_mad() - a MAD for ib_core, with the request's address and a reference
  * @req: caller must hold an active reference to
@@ -420,28 +438,46 @@ struct ib_mad_send_buf *umad_request_build_mad(struct umad_request *req, const v
 					       size_t head_len, size_t len, gfp_t gfp,
 					       umad_done_fn done)
 {
-	const struct umad_post post = {
-		.core = req->outlet ? req->outlet->core : req->agent->core,
+	struct umad_post post = {
 		.to = &req->txn.dest,
-		.ah = req->ah,
 		.head = head,
 		.head_len = head_len,
 		.len = len,
 		.gfp = gfp,
 		.done = done,
-		.owner = req,
 	};
-	struct ib_mad_send_buf *buf;
-	struct ib_mad_hdr *mad;
 
-	buf = umad_post_build(&post);
-	if (IS_ERR(buf))
-		return buf;
-	mad = buf->mad;
-	if (req->outlet)
-		mad->tid = umad_tid_with(req->outlet->core, mad->tid);
-	umad_request_get(req);
-	return buf;
+	return build_mad(req, &post);
+}
+
+/**
+ * umad_request_build_silent() - one that its node does not take, to be the wait entry
+ * @req: as umad_request_build_mad() has it
+ * @head: bytes of the MAD
+ * @len: of them
+ * @gfp: for its memory
+ * @done: called when ib_core has done with it; umad_request_free_mad() has to follow
+ *
+ * ib_core compares the node that a response comes from, not the queue pair that the MAD went to.
+ * That of multicast packets takes none that has no multicast address (IBA 9.6.1).
+ * Context: process; may sleep if @gfp allows it.
+ * Return: the MAD, or an ERR_PTR().
+ */
+struct ib_mad_send_buf *umad_request_build_silent(struct umad_request *req, const void *head,
+						  size_t len, gfp_t gfp, umad_done_fn done)
+{
+	struct umad_addr to = req->txn.dest;
+	struct umad_post post = {
+		.to = &to,
+		.head = head,
+		.head_len = len,
+		.len = len,
+		.gfp = gfp,
+		.done = done,
+	};
+
+	to.qpn = cpu_to_be32(IB_MULTICAST_QPN);
+	return build_mad(req, &post);
 }
 
 /**

@@ -177,6 +177,8 @@ int umad_request_insert(struct umad_request *req, struct ib_mad_send_buf *buf,
 struct ib_mad_send_buf *umad_request_build_mad(struct umad_request *req, const void *head,
 					       size_t head_len, size_t len, gfp_t gfp,
 					       umad_done_fn done);
+struct ib_mad_send_buf *umad_request_build_silent(struct umad_request *req, const void *head,
+						  size_t len, gfp_t gfp, umad_done_fn done);
 void umad_request_free_mad(struct umad_request *req, struct ib_mad_send_buf *buf);
 void umad_request_hold_mad(struct umad_request *req);
 void umad_request_release_mad(struct umad_request *req);

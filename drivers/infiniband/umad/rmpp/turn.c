@@ -13,8 +13,12 @@
 #include "request.h"
 #include "wait_entry.h"
 
-/* One that could not be posted is tried again after so long. */
+/*
+ * One that could not be posted is tried again after so long; after so many, 16 times that: those
+ * of thousands of requests, for as long as the device takes none, are in the way of others.
+ */
 #define TURN_RETRY	(100 * NSEC_PER_MSEC)
+#define FAILURES_MAX	4
 /*
  * Of one message in the send queue: its receiver may ask for them as fast as it likes.
  * Each time it uses one up, and without one a response is lost: then more, as many as
@@ -23,7 +27,8 @@
 #define REPEATS_MAX	4
 /*
  * That its receiver refuses, each of which uses one up. Who refuses one refuses the next, too: the
- * two nodes would go on without end.
+ * two nodes would go on without end. So the next wait entry is one that it does not see; and if
+ * its receiver uses up so many of those as well, there is one each TURN_RETRY.
  */
 #define REFUSALS_MAX	64
 
@@ -44,14 +49,23 @@ bool umad_rmpp_wants_turn(const struct umad_request *req)
 /* Once more, soon. */
 static void put_off_turn(struct umad_request *req)
 {
+	struct umad_xfer_tx *tx = req->rmpp;
+
 	lockdep_assert_held(&req->file->lock);
-	req->rmpp->turn_at = ktime_get_ns() + TURN_RETRY;
+	tx->turn_at = ktime_get_ns() + (TURN_RETRY << tx->turn_failures);
+	if (tx->turn_failures < FAILURES_MAX)
+		tx->turn_failures++;
 	umad_xfer_tx_arm(req);
 }
 
 static bool is_refused(const struct umad_request *req)
 {
 	return req->rmpp->refusals > REFUSALS_MAX;
+}
+
+static bool is_used_up(const struct umad_request *req)
+{
+	return req->rmpp->refusals > 2 * REFUSALS_MAX;
 }
 
 /* One has left ib_core. True: the next was put off, and is due. */
@@ -61,7 +75,7 @@ static bool next_is_due(struct umad_request *req)
 
 	lockdep_assert_held(&req->file->lock);
 	tx->turns--;
-	if (tx->turn_at == U64_MAX || is_refused(req) || !umad_rmpp_wants_turn(req))
+	if (tx->turn_at == U64_MAX || is_used_up(req) || !umad_rmpp_wants_turn(req))
 		return false;
 	tx->turn_at = U64_MAX;
 	return true;
@@ -76,6 +90,8 @@ static void turn_around_ended(struct ib_mad_send_buf *buf, enum ib_wc_status sta
 
 	spin_lock(&file->lock);
 	umad_request_count_failure(req, status);
+	if (ok)
+		req->rmpp->turn_failures = 0;
 	waited = waited && umad_wait_entry_done(req, buf);
 	if (waited && ok)
 		umad_request_wait_ended(req, status);
@@ -99,7 +115,7 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	turn_around_ended(buf, status, true);
 }
 
-static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
+static int post_turn(struct umad_request *req, const struct rmpp_packet *packet, bool silent)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 	struct umad_file *file = req->file;
@@ -107,8 +123,12 @@ static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
 	bool waits;
 	int ret;
 
-	buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->layout.hdr,
-				     UMAD_POST_NOWAIT, turn_done);
+	if (silent)
+		buf = umad_request_build_silent(req, tx->head, tx->layout.hdr, UMAD_POST_NOWAIT,
+						turn_done);
+	else
+		buf = umad_request_build_mad(req, tx->head, tx->layout.hdr, tx->layout.hdr,
+					     UMAD_POST_NOWAIT, turn_done);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	rmpp_format(buf->mad, packet);
@@ -132,8 +152,9 @@ static int post_turn(struct umad_request *req, const struct rmpp_packet *packet)
  * @req: with a message that is acknowledged; caller must hold an active reference to
  *	its agent, or be in a handler of ib_core; the caller has a reference
  *
- * The ACK stays in ib_core to catch a response of one MAD, if nothing does. If it could
- * not be posted, it is again: without a deadline nothing else would make that good.
+ * The ACK stays in ib_core to catch a response of one MAD, if nothing does; for who has refused
+ * too many, one that it does not see. If it could not be posted, it is again: without a deadline
+ * nothing else would make that good.
  * Context: process; may sleep; hold no lock.
  */
 void umad_rmpp_turn_around(struct umad_request *req)
@@ -145,14 +166,15 @@ void umad_rmpp_turn_around(struct umad_request *req)
 		.type = IB_MGMT_RMPP_TYPE_ACK,
 		.len = tx->response_window,
 	};
-	bool post;
+	bool post, silent;
 
 	spin_lock(&file->lock);
+	silent = is_refused(req) && !req->waiting;
 	post = tx->turns < (req->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX) &&
 	       !umad_wait_entry_is_full(req);
 	tx->turns += post;
 	spin_unlock(&file->lock);
-	if (post && !post_turn(req, &packet))
+	if (post && !post_turn(req, &packet, silent))
 		return;
 
 	spin_lock(&file->lock);
@@ -176,7 +198,7 @@ void umad_xfer_tx_turn_again(struct umad_request *req)
 
 	spin_lock(&req->file->lock);
 	turn = req->rmpp->finished && umad_rmpp_wants_turn(req);
-	if (turn && is_refused(req)) {
+	if (turn && is_used_up(req)) {
 		put_off_turn(req);
 		turn = false;
 	}

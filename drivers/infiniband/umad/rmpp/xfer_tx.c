@@ -169,6 +169,8 @@ static bool turn_around_is_due(struct umad_request *req, const struct rmpp_packe
 		tx->refusals++;
 		return false;
 	}
+	if (packet->seg == tx->engine.segs)
+		tx->refusals = 0;
 	return packet->seg == tx->engine.segs || !req->waiting;
 }
 

@@ -107,6 +107,27 @@ TEST_F(peers, turn_around_ACK_that_could_not_be_sent_is_sent_again)
 	EXPECT_EQ(-ETIME, see(self, WHILE));
 }
 
+/* Thousands of requests may have one due: attempts become rare, and one succeeds in the end. */
+TEST_F(peers, turn_around_ACK_that_cannot_be_sent_is_not_tried_all_the_time)
+{
+	long failed = module_counter(self, "send_failed");
+	uint64_t tid;
+
+	ASSERT_EQ(0, request(self, 2 * SEG, -1, &tid));
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	ASSERT_EQ(RMPP_DATA, see(self, SOON));
+	ASSERT_EQ(0, set_fail("post_send", "all EAGAIN"));
+	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+	sleep_ms(4000);
+	failed = module_counter(self, "send_failed") - failed;
+	TH_LOG("%ld attempts in 4 s", failed);
+	EXPECT_LE(3, failed);
+	EXPECT_GE(8, failed);
+	ASSERT_EQ(0, set_fail("post_send", "off"));
+	ASSERT_EQ(RMPP_ACK, see(self, 3000));
+	EXPECT_EQ(0, self->pkt.seg);
+}
+
 /* It is sent later. What is left of the attempt would keep close() waiting. */
 TEST_F(peers, ACK_that_could_not_be_sent)
 {

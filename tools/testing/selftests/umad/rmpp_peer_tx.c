@@ -5,7 +5,7 @@
  */
 #include "rmpp_tx_fixture.h"
 
-#define REFUSALS	100	/* 64 at once, then one each 100 ms */
+#define REFUSALS	66	/* 64, and one that was on its way */
 
 static const struct rmpp_pkt bad_type = { 1, RMPP_ABORT, RMPP_ACTIVE, RMPP_BADT, 0, 0 };
 
@@ -382,6 +382,43 @@ TEST_F(tx, turn_around_ACK_is_refused_again_and_again)
 	}
 	TH_LOG("%d turn-around ACKs", n);
 	EXPECT_GT(REFUSALS, n);
+}
+
+/* What refuses each that it is sent answers by one MAD in the end. In-tree repeats none. */
+TEST_F(tx, response_after_refusals)
+{
+	uint64_t end = now_ms() + 2000;
+	int n = 0;
+
+	if (variant->kind != ASK)
+		SKIP(return, "no response is expected");
+	self->timeout_ms = 4000;
+	tx_turn(_metadata, self, variant);
+	do {
+		ASSERT_EQ(0, raw_send(&self->raw, &bad_type));
+	} while (now_ms() < end && n++ < 1000 &&
+		 !raw_wait_seg(&self->raw, RMPP_ACK, 0, &self->pkt, 5 * WHILE));
+	TH_LOG("%d refusals", n);
+	ASSERT_EQ(0, raw_plain(&self->raw));
+	ASSERT_EQ(MSG_LEN, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+}
+
+/* Refused or not: who acknowledges the last segment again has not seen it. */
+TEST_F(tx, turn_around_ACK_after_refusals)
+{
+	int i;
+
+	if (variant->kind != ASK)
+		SKIP(return, "no response is expected");
+	self->timeout_ms = 4000;
+	tx_turn(_metadata, self, variant);
+	for (i = 0; i < 2 * REFUSALS; i++)
+		ASSERT_EQ(0, raw_send(&self->raw, &bad_type));
+	while (!raw_wait_seg(&self->raw, RMPP_ACK, 0, &self->pkt, WHILE))
+		;
+	ASSERT_EQ(0, raw_ack(&self->raw, 3, 64));
+	ASSERT_EQ(0, raw_wait_seg(&self->raw, RMPP_ACK, 0, &self->pkt, SOON));
 }
 
 TEST_F(tx, response_broken_off)
