@@ -29,19 +29,21 @@ static void *alloc_block(gfp_t gfp)
 	return page ? page_address(page) : NULL;
 }
 
-static void free_block(void *block)
-{
-	if (IS_PAGE)
-		__free_page(virt_to_page(block));
-	else
-		kfree(block);
-}
-
 /* Kept in the private data of a page; not known of a part of one. */
 static void set_index(void *block, unsigned long index)
 {
 	if (IS_PAGE)
 		set_page_private(virt_to_page(block), index);
+}
+
+static void free_block(void *block)
+{
+	if (!IS_PAGE) {
+		kfree(block);
+		return;
+	}
+	set_index(block, 0);
+	__free_page(virt_to_page(block));
 }
 
 static bool has_index(void *block, unsigned long index)
@@ -101,7 +103,7 @@ static void *find_block(struct umad_pagebuf *buf, unsigned long index)
 	if (block && has_index(block, index))
 		return block;
 	block = xa_load(&buf->blocks, index);
-	if (block)
+	if (block && IS_PAGE)
 		WRITE_ONCE(buf->last, block);
 	return block;
 }

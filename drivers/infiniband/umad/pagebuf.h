@@ -23,7 +23,8 @@ struct iov_iter;
 /**
  * struct umad_pagebuf - bytes in blocks
  * @blocks: by offset / UMAD_PAGEBUF_BLOCK
- * @last: the block that was used last, or NULL: mostly the next bytes are there, too
+ * @last: the block that was used last, or NULL: mostly the next bytes are there, too; NULL if
+ *	a block is no page
  * @bytes: memory that the blocks take
  * @gfp: how more is allocated, constant
  * @free_node: among those that a work is to free

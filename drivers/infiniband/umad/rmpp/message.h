@@ -47,7 +47,6 @@ struct umad_request;
  * @turns: turn-around ACKs in ib_core; protected by &umad_file.lock
  * @refusals: packets of its receiver that are no ACK, since that has acknowledged all last;
  *	protected by &umad_file.lock
- * @turn_failures: of those in a row that were put off; protected by &umad_file.lock
  * @turn_at: when to look whether the turn-around ACK is to be sent again, or
  *	U64_MAX; protected by &umad_file.lock
  * @response_window: segments of the response that may come unacknowledged;
@@ -80,7 +79,6 @@ struct umad_xfer_tx {
 	bool answered;
 	unsigned int turns;
 	unsigned int refusals;
-	unsigned int turn_failures;
 	u64 turn_at;
 	u32 response_window;
 };

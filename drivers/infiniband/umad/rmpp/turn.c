@@ -5,6 +5,7 @@
 
 #include <linux/err.h>
 #include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/time64.h>
 #include "agent.h"
 #include "file.h"
@@ -13,12 +14,14 @@
 #include "request.h"
 #include "wait_entry.h"
 
+/* One that could not be posted is tried again after so long. */
+#define TURN_RETRY	(100ULL * NSEC_PER_MSEC)
 /*
- * One that could not be posted is tried again after so long; after so many, 16 times that: those
- * of thousands of requests, for as long as the device takes none, are in the way of others.
+ * Those of a port so far apart, and none after more than that: of thousands of requests they are
+ * in the way of others, for as long as the device takes none.
  */
-#define TURN_RETRY	(100 * NSEC_PER_MSEC)
-#define FAILURES_MAX	4
+#define TURN_GAP	(1ULL * NSEC_PER_MSEC)
+#define TURN_RETRY_MAX	(16 * TURN_RETRY)
 /*
  * Of one message in the send queue: its receiver may ask for them as fast as it likes.
  * Each time it uses one up, and without one a response is lost: then more, as many as
@@ -28,7 +31,9 @@
 /*
  * That its receiver refuses, each of which uses one up. Who refuses one refuses the next, too: the
  * two nodes would go on without end. So the next wait entry is one that it does not see; and if
- * its receiver uses up so many of those as well, there is one each TURN_RETRY.
+ * so many of those are used up as well, or the device does not send them, there is one each
+ * TURN_RETRY. A device may send it to QP 1 all the same, as bnxt_re does where it builds the
+ * headers of QP 1 itself.
  */
 #define REFUSALS_MAX	64
 
@@ -49,12 +54,14 @@ bool umad_rmpp_wants_turn(const struct umad_request *req)
 /* Once more, soon. */
 static void put_off_turn(struct umad_request *req)
 {
-	struct umad_xfer_tx *tx = req->rmpp;
+	atomic64_t *last = &req->file->port->turn_last;
+	s64 now = ktime_get_ns(), was = atomic64_read(last), at;
 
 	lockdep_assert_held(&req->file->lock);
-	tx->turn_at = ktime_get_ns() + (TURN_RETRY << tx->turn_failures);
-	if (tx->turn_failures < FAILURES_MAX)
-		tx->turn_failures++;
+	do {
+		at = clamp_t(s64, was + TURN_GAP, now + TURN_RETRY, now + TURN_RETRY_MAX);
+	} while (!atomic64_try_cmpxchg(last, &was, at));
+	req->rmpp->turn_at = at;
 	umad_xfer_tx_arm(req);
 }
 
@@ -63,9 +70,14 @@ static bool is_refused(const struct umad_request *req)
 	return req->rmpp->refusals > REFUSALS_MAX;
 }
 
+static bool can_be_silent(const struct umad_request *req)
+{
+	return !READ_ONCE(req->file->port->silent_failed);
+}
+
 static bool is_used_up(const struct umad_request *req)
 {
-	return req->rmpp->refusals > 2 * REFUSALS_MAX;
+	return req->rmpp->refusals > (can_be_silent(req) ? 2 * REFUSALS_MAX : REFUSALS_MAX);
 }
 
 /* One has left ib_core. True: the next was put off, and is due. */
@@ -90,8 +102,9 @@ static void turn_around_ended(struct ib_mad_send_buf *buf, enum ib_wc_status sta
 
 	spin_lock(&file->lock);
 	umad_request_count_failure(req, status);
-	if (ok)
-		req->rmpp->turn_failures = 0;
+	/* Maybe for that: an error of QP 1 is one for all that use the port. */
+	if (!ok && status != IB_WC_WR_FLUSH_ERR && is_refused(req))
+		WRITE_ONCE(file->port->silent_failed, true);
 	waited = waited && umad_wait_entry_done(req, buf);
 	if (waited && ok)
 		umad_request_wait_ended(req, status);
@@ -169,7 +182,7 @@ void umad_rmpp_turn_around(struct umad_request *req)
 	bool post, silent;
 
 	spin_lock(&file->lock);
-	silent = is_refused(req) && !req->waiting;
+	silent = is_refused(req) && !req->waiting && can_be_silent(req);
 	post = tx->turns < (req->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX) &&
 	       !umad_wait_entry_is_full(req);
 	tx->turns += post;

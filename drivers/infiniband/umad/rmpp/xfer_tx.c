@@ -166,7 +166,7 @@ static bool turn_around_is_due(struct umad_request *req, const struct rmpp_packe
 	struct umad_xfer_tx *tx = req->rmpp;
 
 	if (packet->type != IB_MGMT_RMPP_TYPE_ACK) {
-		tx->refusals++;
+		tx->refusals += tx->refusals != UINT_MAX;
 		return false;
 	}
 	if (packet->seg == tx->engine.segs)
