@@ -194,7 +194,6 @@ static void port_init(struct umad_port *port, struct ib_device *ib_dev, u32 port
 	sema_init(&port->sm_sem, 1);
 	umad_rmpp_window_init(&port->rmpp_window);
 	umad_pace_init(&port->pace);
-	atomic64_set(&port->turn_last, 0);
 	umad_sched_init(&port->sched);
 	ratelimit_state_init(&port->refusals, DEFAULT_RATELIMIT_INTERVAL,
 			     DEFAULT_RATELIMIT_BURST);

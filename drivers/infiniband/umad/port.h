@@ -71,8 +71,6 @@ struct workqueue_struct;
  * @spares: MADs that messages keep for their next segment, &umad_xfer_tx.spare
  * @aborts: ABORTs of agents that have gone away
  * @pace: how fast it sends again
- * @turn_last: when the last of the turn-around ACKs is due that were put off, in ns
- * @silent_failed: the device may not send what umad_request_build_silent() makes; set once
  * @sched: segments of messages that are sent
  * @dmacs: on RoCE, addresses that were resolved; NULL without memory, or elsewhere;
  *	constant after add
@@ -118,8 +116,6 @@ struct umad_port {
 	atomic_t spares;
 	struct umad_aborts aborts;
 	struct umad_pace pace;
-	atomic64_t turn_last;
-	bool silent_failed;
 	struct umad_sched sched;
 	struct umad_dmac_cache *dmacs;
 	struct umad_deadline_pool *deadline_pool;

@@ -17,7 +17,7 @@
 /* One that could not be posted is tried again after so long. */
 #define TURN_RETRY	(100ULL * NSEC_PER_MSEC)
 /*
- * Those of a port so far apart, and none after more than that: of thousands of requests they are
+ * Those of a file so far apart, and none after more than that: of thousands of requests they are
  * in the way of others, for as long as the device takes none.
  */
 #define TURN_GAP	(1ULL * NSEC_PER_MSEC)
@@ -54,14 +54,15 @@ bool umad_rmpp_wants_turn(const struct umad_request *req)
 /* Once more, soon. */
 static void put_off_turn(struct umad_request *req)
 {
-	atomic64_t *last = &req->file->port->turn_last;
-	s64 now = ktime_get_ns(), was = atomic64_read(last), at;
+	struct umad_rmpp *rmpp = req->file->rmpp;
+	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&req->file->lock);
-	do {
-		at = clamp_t(s64, was + TURN_GAP, now + TURN_RETRY, now + TURN_RETRY_MAX);
-	} while (!atomic64_try_cmpxchg(last, &was, at));
-	req->rmpp->turn_at = at;
+	if (req->rmpp->turn_at != U64_MAX)
+		return;
+	rmpp->turn_last = clamp_t(u64, rmpp->turn_last + TURN_GAP, now + TURN_RETRY,
+				  now + TURN_RETRY_MAX);
+	req->rmpp->turn_at = rmpp->turn_last;
 	umad_xfer_tx_arm(req);
 }
 
@@ -72,7 +73,8 @@ static bool is_refused(const struct umad_request *req)
 
 static bool can_be_silent(const struct umad_request *req)
 {
-	return !READ_ONCE(req->file->port->silent_failed);
+	lockdep_assert_held(&req->file->lock);
+	return !req->file->rmpp->silent_failed;
 }
 
 static bool is_used_up(const struct umad_request *req)
@@ -102,9 +104,6 @@ static void turn_around_ended(struct ib_mad_send_buf *buf, enum ib_wc_status sta
 
 	spin_lock(&file->lock);
 	umad_request_count_failure(req, status);
-	/* Maybe for that: an error of QP 1 is one for all that use the port. */
-	if (!ok && status != IB_WC_WR_FLUSH_ERR && is_refused(req))
-		WRITE_ONCE(file->port->silent_failed, true);
 	waited = waited && umad_wait_entry_done(req, buf);
 	if (waited && ok)
 		umad_request_wait_ended(req, status);
@@ -128,6 +127,21 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	turn_around_ended(buf, status, true);
 }
 
+/* If the device fails it for what it is, that is an error of QP 1 each time, which others have. */
+static void silent_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
+{
+	struct umad_request *req = umad_post_owner(buf);
+	struct umad_file *file = req->file;
+
+	if (status != IB_WC_SUCCESS && status != IB_WC_WR_FLUSH_ERR &&
+	    status != IB_WC_RESP_TIMEOUT_ERR) {
+		spin_lock(&file->lock);
+		file->rmpp->silent_failed = true;
+		spin_unlock(&file->lock);
+	}
+	turn_around_ended(buf, status, true);
+}
+
 static int post_turn(struct umad_request *req, const struct rmpp_packet *packet, bool silent)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
@@ -146,7 +160,7 @@ static int post_turn(struct umad_request *req, const struct rmpp_packet *packet,
 		return PTR_ERR(buf);
 	rmpp_format(buf->mad, packet);
 	spin_lock(&file->lock);
-	waits = umad_wait_entry_attach(req, buf, waiting_done);
+	waits = umad_wait_entry_attach(req, buf, silent ? silent_done : waiting_done);
 	spin_unlock(&file->lock);
 
 	ret = umad_post_send(buf);
@@ -187,7 +201,8 @@ void umad_rmpp_turn_around(struct umad_request *req)
 	       !umad_wait_entry_is_full(req);
 	tx->turns += post;
 	spin_unlock(&file->lock);
-	if (post && !post_turn(req, &packet, silent))
+	if (post && (!post_turn(req, &packet, silent) ||
+		     (silent && !post_turn(req, &packet, false))))
 		return;
 
 	spin_lock(&file->lock);

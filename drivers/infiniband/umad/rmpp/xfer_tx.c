@@ -125,6 +125,8 @@ static void tx_timer(struct umad_request *req)
 	if (now >= tx->turn_at) {
 		tx->turn_at = U64_MAX;
 		turn = umad_rmpp_wants_turn(req);
+	} else if (tx->turn_at != U64_MAX) {
+		umad_xfer_tx_arm(req);
 	}
 	go_on(req, turn);
 }
@@ -171,7 +173,7 @@ static bool turn_around_is_due(struct umad_request *req, const struct rmpp_packe
 	}
 	if (packet->seg == tx->engine.segs)
 		tx->refusals = 0;
-	return packet->seg == tx->engine.segs || !req->waiting;
+	return packet->seg == tx->engine.segs || (!req->waiting && tx->turn_at == U64_MAX);
 }
 
 /**

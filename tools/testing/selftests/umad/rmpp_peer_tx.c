@@ -389,16 +389,16 @@ TEST_F(tx, turn_around_ACK_is_refused_again_and_again)
 /* What refuses each that it is sent answers by one MAD in the end. In-tree repeats none. */
 TEST_F(tx, response_after_refusals)
 {
-	uint64_t end = now_ms() + 2000;
+	uint64_t end = now_ms() + 15000;
 	int n = 0;
 
 	if (variant->kind != ASK)
 		SKIP(return, "no response is expected");
-	self->timeout_ms = 4000;
+	self->timeout_ms = 30000;
 	tx_turn(_metadata, self, variant);
 	do {
 		ASSERT_EQ(0, raw_send(&self->raw, &bad_type));
-	} while (now_ms() < end && n++ < 1000 &&
+	} while (now_ms() < end && n++ < 2 * REFUSALS &&
 		 !raw_wait_seg(&self->raw, RMPP_ACK, 0, &self->pkt, 5 * WHILE));
 	TH_LOG("%d refusals", n);
 	if (umad_counter(&self->port, "send_failed") >= 0)
