@@ -173,7 +173,7 @@ static bool turn_around_is_due(struct umad_request *req, const struct rmpp_packe
 	}
 	if (packet->seg == tx->engine.segs)
 		tx->refusals = 0;
-	return packet->seg == tx->engine.segs || (!req->waiting && tx->turn_at == U64_MAX);
+	return packet->seg == tx->engine.segs || !req->waiting;
 }
 
 /**
