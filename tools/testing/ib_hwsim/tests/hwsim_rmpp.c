@@ -3,8 +3,6 @@
 #include "hwsim_peers.h"
 
 #define WINDOW_BUDGET	384	/* of a receive queue of 512 */
-#define TURNS		300
-#define REFUSALS	64
 
 /*
  * n messages begin while none can be answered, and are then answered all at once;
@@ -107,120 +105,6 @@ TEST_F(peers, turn_around_ACK_that_could_not_be_sent_is_sent_again)
 	ASSERT_LT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
 	EXPECT_EQ(-ETIME, see(self, WHILE));
-}
-
-/* A request whose turn-around ACK is due when its last segment is acknowledged. */
-static int request_sent(FIXTURE_DATA(peers) *self, uint64_t *tid)
-{
-	self->asked++;
-	if (request_retried(self, 2 * SEG, -1, 30, tid) || peer_acks(self, *tid, 1, 10) ||
-	    see_packet(self, *tid, RMPP_DATA, 2) != RMPP_DATA)
-		return -EIO;
-	return 0;
-}
-
-/* Behind what was sent again before. */
-static int see_turn(FIXTURE_DATA(peers) *self, int ms)
-{
-	int ret;
-
-	do {
-		ret = see(self, ms);
-	} while (ret == RMPP_DATA);
-	return ret == RMPP_ACK && !self->pkt.seg ? 0 : -EIO;
-}
-
-/* How often in a second those of so many requests are tried while none can be posted. */
-static long turn_arounds_tried(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
-			       uint64_t *tids, int n)
-{
-	uint64_t since;
-	long failed;
-	int i;
-
-	for (i = 0; i < n; i++)
-		ASSERT_EQ(0, request_sent(self, &tids[i]));
-	ASSERT_EQ(0, set_fail("post_send", "all EAGAIN"));
-	for (i = 0; i < n; i++)
-		ASSERT_EQ(0, peer_acks(self, tids[i], 2, 10));
-	/* Behind the first of each, which may be tried twice. */
-	sleep_ms(1000);
-	since = now_ms();
-	failed = module_counter(self, "send_failed");
-	sleep_ms(4000);
-	failed = module_counter(self, "send_failed") - failed;
-	since = now_ms() - since;
-	ASSERT_EQ(0, set_fail("post_send", "off"));
-	TH_LOG("%ld attempts in %llu ms", failed, (unsigned long long)since);
-	return failed * 1000 / (long)since;
-}
-
-/* Its response may come as soon as the device takes something. */
-TEST_F(peers, turn_around_ACK_that_cannot_be_sent_is_sent_soon)
-{
-	uint64_t tid;
-
-	EXPECT_LE(5, turn_arounds_tried(_metadata, self, &tid, 1));
-	ASSERT_EQ(0, see_turn(self, 800));
-}
-
-/* But those of many must not be in the way of others. */
-TEST_F(peers, turn_around_ACKs_that_cannot_be_sent_are_no_flood)
-{
-	uint64_t tids[TURNS];
-	long tried = turn_arounds_tried(_metadata, self, tids, TURNS);
-	int i;
-
-	EXPECT_LE(300, tried);
-	EXPECT_GE(1100, tried);
-	for (i = 0; i < TURNS; i++)
-		ASSERT_EQ(0, see_turn(self, SOON));
-	EXPECT_EQ(-ETIME, see(self, WHILE));
-}
-
-/* That request's turn-around ACK is refused; the next, or what takes its place. */
-static int refuse_turn(FIXTURE_DATA(peers) *self, uint64_t tid)
-{
-	int ret = abort_answer(self, tid);
-
-	return ret ?: see_packet(self, tid, RMPP_ACK, 0);
-}
-
-/* Up to the one behind which they are not repeated. */
-static int refuse_turns(FIXTURE_DATA(peers) *self, uint64_t *tid)
-{
-	int i;
-
-	if (request_sent(self, tid) || peer_acks(self, *tid, 2, 10) ||
-	    see_packet(self, *tid, RMPP_ACK, 0) != RMPP_ACK)
-		return -EIO;
-	for (i = 0; i < REFUSALS; i++)
-		if (refuse_turn(self, *tid) != RMPP_ACK || self->seen.dest_qp != 1)
-			return -EPROTO;
-	return 0;
-}
-
-/* What waits for the response then is for a queue pair that takes none. */
-TEST_F(peers, who_refuses_turn_around_ACKs_sees_no_more)
-{
-	uint64_t tid;
-
-	ASSERT_EQ(0, refuse_turns(self, &tid));
-	ASSERT_EQ(RMPP_ACK, refuse_turn(self, tid));
-	EXPECT_EQ(0xffffff, self->seen.dest_qp);
-}
-
-/* Each time it fails is an error of QP 1. But one that others see may fail as well as any. */
-TEST_F(peers, what_waits_in_their_place_fails)
-{
-	uint64_t tid;
-
-	ASSERT_EQ(0, refuse_turns(self, &tid));
-	ASSERT_EQ(0, set_fail("send_wc", "nth 1"));
-	ASSERT_EQ(RMPP_ACK, refuse_turn(self, tid));
-	EXPECT_EQ(1, self->seen.dest_qp);
-	ASSERT_EQ(RMPP_ACK, refuse_turn(self, tid));
-	EXPECT_EQ(1, self->seen.dest_qp);
 }
 
 /* It is sent later. What is left of the attempt would keep close() waiting. */
