@@ -458,8 +458,8 @@ struct ib_mad_send_buf *umad_request_build_mad(struct umad_request *req, const v
  * @gfp: for its memory
  * @done: called when ib_core has done with it; umad_request_free_mad() has to follow
  *
- * ib_core compares the node that a response comes from, not the queue pair that the MAD went to.
- * That of multicast packets takes none that has no multicast address (IBA 9.6.1).
+ * Of where the MAD went ib_core compares neither the node nor the queue pair with a response. The
+ * queue pair of multicast packets takes none that has no multicast address (IBA 9.6.1).
  * Context: process; may sleep if @gfp allows it.
  * Return: the MAD, or an ERR_PTR().
  */
