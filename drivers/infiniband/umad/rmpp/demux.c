@@ -21,8 +21,8 @@
 #include "wait_entry.h"
 
 /*
- * What has used it up was not the response, and ib_core would drop that if it is a
- * single MAD. A message says again that it waits, a single MAD is sent again. If that
+ * What has used it up was not the response, or has not begun it, and ib_core would drop that
+ * if it is a single MAD. A message says again that it waits, a single MAD is sent again. If that
  * cannot be, a request without a deadline hears that no response can come any more.
  */
 static void replace_wait_entry(struct ib_mad_send_buf *buf)
@@ -74,19 +74,22 @@ static bool is_response_to(const struct umad_request *req,
 	return rx && rx->req == req;
 }
 
-/* ib_core has taken a packet for the answer of @buf. Returns true if it is not that. */
+/*
+ * ib_core has taken a packet for the answer of @buf. Returns true if another has to wait once the
+ * packet was dealt with: of a message the response may be refused yet.
+ */
 static bool use_up(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		   const struct umad_rmpp_key *from,
 		   const struct rmpp_packet *packet)
 {
 	struct umad_request *req = umad_post_owner(buf);
-	bool wasted;
+	bool replace;
 
 	spin_lock(&agent->file->lock);
-	wasted = !is_response_to(req, agent, from, packet);
+	replace = req->rmpp || !is_response_to(req, agent, from, packet);
 	umad_wait_entry_detach(req, buf);
 	spin_unlock(&agent->file->lock);
-	return wasted;
+	return replace;
 }
 
 /*
@@ -158,7 +161,7 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	const struct ib_rmpp_mad *mad;
 	struct umad_rmpp_key from;
 	struct rmpp_packet packet;
-	bool wasted = false;
+	bool replace = false;
 
 	mad = (const struct ib_rmpp_mad *)rwc->recv_buf.mad;
 	/* Of OPA: the rest of its headers is what the buffer has held before. */
@@ -172,7 +175,7 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	rmpp_parse(mad, &packet);
 	umad_rmpp_key_of(&from, agent, rwc);
 	if (buf)
-		wasted = use_up(agent, buf, &from, &packet);
+		replace = use_up(agent, buf, &from, &packet);
 	/* It waits for no turn, as a single MAD. */
 	if (rmpp_is_whole(&packet))
 		umad_sched_note_single(&agent->file->port->sched);
@@ -181,6 +184,6 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		umad_xfer_rx_data(agent, rwc, &packet, &from);
 	else
 		dispatch_control(agent, rwc, &from, &packet);
-	if (wasted)
+	if (replace)
 		replace_wait_entry(buf);
 }

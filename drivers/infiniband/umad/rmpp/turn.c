@@ -108,8 +108,11 @@ static void turn_around_ended(struct ib_mad_send_buf *buf, enum ib_wc_status sta
 	if (waited && ok)
 		umad_request_wait_ended(req, status);
 	turn = next_is_due(req);
-	/* It has failed here: but the request has arrived, and will be answered. */
-	if (waited && !ok && !turn && umad_rmpp_wants_turn(req))
+	/*
+	 * The request has arrived and will be answered: this has failed here, or has been taken
+	 * by a response that could not be kept.
+	 */
+	if (waited && !turn && umad_rmpp_wants_turn(req))
 		put_off_turn(req);
 	umad_request_unlock(file);
 	if (turn)
@@ -215,7 +218,7 @@ void umad_rmpp_turn_around(struct umad_request *req)
 }
 
 /**
- * umad_xfer_tx_turn_again() - its wait entry was used up by what is not the response
+ * umad_xfer_tx_turn_again() - its wait entry was used up, maybe by what is not the response
  * @req: with a message; in a handler of ib_core; the caller has a reference
  *
  * Context: process; may sleep; hold no lock.

@@ -182,7 +182,7 @@ TEST_F(peers, answer_is_aborted)
 /* From now on agent 0 is of a file that can keep nothing. */
 static int use_file_without_budget(FIXTURE_DATA(peers) *self)
 {
-	long budget = rmpp_param_set("recv_budget", 1);
+	long budget = rmpp_param_set("recv_budget", 0);
 
 	close(self->fd);
 	self->fd = open_server(METHOD_TABLE);
@@ -191,17 +191,65 @@ static int use_file_without_budget(FIXTURE_DATA(peers) *self)
 	return self->fd < 0 ? self->fd : 0;
 }
 
+static int answer_at_once(FIXTURE_DATA(peers) *self, uint64_t tid)
+{
+	frame_init(&self->frame, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, tid);
+	self->frame.slid = PEER;
+	self->frame.dlid = LID;
+	return raw_write(self->wire, &self->frame);
+}
+
 TEST_F(peers, answer_cannot_be_kept)
 {
 	uint64_t tid;
 
 	ASSERT_EQ(0, use_file_without_budget(self));
 	ASSERT_EQ(0, ask(self, &tid));
-	frame_init(&self->frame, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, tid);
-	self->frame.slid = PEER;
-	self->frame.dlid = LID;
-	ASSERT_EQ(0, raw_write(self->wire, &self->frame));
+	ASSERT_EQ(0, answer_at_once(self, tid));
 	expect_attempts(_metadata, self, 1 + RETRIES);
+}
+
+/* A message that has arrived, from a file that can keep no response. */
+static int ask_by_message(FIXTURE_DATA(peers) *self, uint64_t *tid)
+{
+	self->asked++;
+	if (use_file_without_budget(self) || request(self, 2 * SEG, 2 * SOON, tid) ||
+	    peer_acks(self, *tid, 1, 10) ||
+	    see_packet(self, *tid, RMPP_DATA, 2) != RMPP_DATA || peer_acks(self, *tid, 2, 10))
+		return -EIO;
+	return see_packet(self, *tid, RMPP_ACK, 0) == RMPP_ACK ? 0 : -ETIME;
+}
+
+/* Until its deadline another response may come, which ib_core must not drop. */
+static void expect_response_is_seen(struct __test_metadata *_metadata,
+				    FIXTURE_DATA(peers) *self, uint64_t tid)
+{
+	long seen;
+
+	EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 0));
+	seen = module_counter(self, "recv_dropped_budget");
+	ASSERT_EQ(0, answer_at_once(self, tid));
+	sleep_ms(WHILE);
+	EXPECT_EQ(seen + 1, module_counter(self, "recv_dropped_budget"));
+}
+
+TEST_F(peers, response_of_one_MAD_to_a_message_cannot_be_kept)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, ask_by_message(self, &tid));
+	ASSERT_EQ(0, answer_at_once(self, tid));
+	expect_response_is_seen(_metadata, self, tid);
+}
+
+TEST_F(peers, response_to_a_message_cannot_begin)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, ask_by_message(self, &tid));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
+	expect_response_is_seen(_metadata, self, tid);
+	EXPECT_EQ(1, module_counter(self, "rmpp_refused"));
 }
 
 TEST_HARNESS_MAIN
