@@ -21,8 +21,8 @@
 #include "wait_entry.h"
 
 /*
- * What has used it up was not the response, or has not begun it, and ib_core would drop that
- * if it is a single MAD. A message says again that it waits, a single MAD is sent again. If that
+ * What has used it up was not the response, and ib_core would drop that if it is a
+ * single MAD. A message says again that it waits, a single MAD is sent again. If that
  * cannot be, a request without a deadline hears that no response can come any more.
  */
 static void replace_wait_entry(struct ib_mad_send_buf *buf)
@@ -74,22 +74,27 @@ static bool is_response_to(const struct umad_request *req,
 	return rx && rx->req == req;
 }
 
-/*
- * ib_core has taken a packet for the answer of @buf. Returns true if another has to wait once the
- * packet was dealt with: of a message the response may be refused yet.
- */
+/* ib_core has taken a packet for the answer of @buf. Returns true if it is not that. */
 static bool use_up(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		   const struct umad_rmpp_key *from,
 		   const struct rmpp_packet *packet)
 {
 	struct umad_request *req = umad_post_owner(buf);
-	bool replace;
+	bool wasted;
 
 	spin_lock(&agent->file->lock);
-	replace = req->rmpp || !is_response_to(req, agent, from, packet);
+	wasted = !is_response_to(req, agent, from, packet);
 	umad_wait_entry_detach(req, buf);
 	spin_unlock(&agent->file->lock);
-	return replace;
+	return wasted;
+}
+
+/* The packet that has used it up may not have begun the response: there was no room. */
+static void await_another(struct umad_request *req)
+{
+	spin_lock(&req->file->lock);
+	umad_rmpp_await(req);
+	spin_unlock(&req->file->lock);
 }
 
 /*
@@ -161,7 +166,7 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	const struct ib_rmpp_mad *mad;
 	struct umad_rmpp_key from;
 	struct rmpp_packet packet;
-	bool replace = false;
+	bool wasted = false;
 
 	mad = (const struct ib_rmpp_mad *)rwc->recv_buf.mad;
 	/* Of OPA: the rest of its headers is what the buffer has held before. */
@@ -175,7 +180,7 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	rmpp_parse(mad, &packet);
 	umad_rmpp_key_of(&from, agent, rwc);
 	if (buf)
-		replace = use_up(agent, buf, &from, &packet);
+		wasted = use_up(agent, buf, &from, &packet);
 	/* It waits for no turn, as a single MAD. */
 	if (rmpp_is_whole(&packet))
 		umad_sched_note_single(&agent->file->port->sched);
@@ -184,6 +189,8 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		umad_xfer_rx_data(agent, rwc, &packet, &from);
 	else
 		dispatch_control(agent, rwc, &from, &packet);
-	if (replace)
+	if (wasted)
 		replace_wait_entry(buf);
+	else if (buf)
+		await_another(umad_post_owner(buf));
 }

@@ -43,7 +43,6 @@ struct umad_request;
  * @unscheduled: segments in ib_core that had no turn; protected by &umad_file.lock
  * @finished: the end of @engine was seen to; protected by &umad_file.lock
  * @taken: ib_core has taken a segment; set once, by who is @posting
- * @answered: its response has begun; protected by &umad_file.lock
  * @turns: turn-around ACKs in ib_core; protected by &umad_file.lock
  * @refusals: packets of its receiver that are no ACK, since that has acknowledged all last;
  *	protected by &umad_file.lock
@@ -76,7 +75,6 @@ struct umad_xfer_tx {
 	bool posting;
 	bool finished;
 	bool taken;
-	bool answered;
 	unsigned int turns;
 	unsigned int refusals;
 	u64 turn_at;

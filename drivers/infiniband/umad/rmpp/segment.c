@@ -40,6 +40,7 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	/* The response has overtaken the last ACK, and there was no room for it. */
 	if (req->answer_lost)
 		umad_request_step(req, UMAD_TXN_EV_LOST, status, 0);
+	umad_rmpp_await(req);
 	umad_request_unlock(file);
 	umad_request_free_mad(req, buf);
 }
@@ -89,6 +90,8 @@ static int post_last(struct umad_request *req, struct ib_mad_send_buf *buf)
 		return ret;
 	spin_lock(&file->lock);
 	umad_wait_entry_posted(req, buf, true, ret);
+	/* The last ACK may have come meanwhile: its turn-around ACK does not wait. */
+	umad_rmpp_await(req);
 	spin_unlock(&file->lock);
 	return ret ?: 1;
 }

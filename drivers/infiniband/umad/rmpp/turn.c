@@ -48,7 +48,7 @@
 bool umad_rmpp_wants_turn(const struct umad_request *req)
 {
 	return umad_xfer_tx_is_active(req) && req->txn.state == UMAD_TXN_WAIT &&
-	       !req->waiting && !req->rmpp->answered;
+	       !req->waiting && !req->answer_comes;
 }
 
 /* Once more, soon. */
@@ -64,6 +64,20 @@ static void put_off_turn(struct umad_request *req)
 				  now + TURN_RETRY_MAX);
 	req->rmpp->turn_at = rmpp->turn_last;
 	umad_xfer_tx_arm(req);
+}
+
+/**
+ * umad_rmpp_await() - the wait entry has failed, or was taken by a response that came to nothing
+ * @req: with a message or without
+ *
+ * The message has arrived and will be answered, maybe once more: by one MAD, which ib_core would
+ * drop. A single MAD is sent again, for as long as it may be.
+ * Context: process, &umad_file.lock held; does not sleep.
+ */
+void umad_rmpp_await(struct umad_request *req)
+{
+	if (req->rmpp && req->rmpp->finished && umad_rmpp_wants_turn(req))
+		put_off_turn(req);
 }
 
 static bool is_refused(const struct umad_request *req)
@@ -100,20 +114,17 @@ static void turn_around_ended(struct ib_mad_send_buf *buf, enum ib_wc_status sta
 {
 	struct umad_request *req = umad_post_owner(buf);
 	struct umad_file *file = req->file;
-	bool ok = status == IB_WC_SUCCESS, turn;
+	bool turn;
 
 	spin_lock(&file->lock);
+	if (waited)
+		umad_wait_entry_done(req, buf);
 	umad_request_count_failure(req, status);
-	waited = waited && umad_wait_entry_done(req, buf);
-	if (waited && ok)
-		umad_request_wait_ended(req, status);
+	if (req->answer_lost)
+		umad_request_step(req, UMAD_TXN_EV_LOST, status, 0);
 	turn = next_is_due(req);
-	/*
-	 * The request has arrived and will be answered: this has failed here, or has been taken
-	 * by a response that could not be kept.
-	 */
-	if (waited && !turn && umad_rmpp_wants_turn(req))
-		put_off_turn(req);
+	if (!turn)
+		umad_rmpp_await(req);
 	umad_request_unlock(file);
 	if (turn)
 		umad_rmpp_turn_around(req);
@@ -201,7 +212,7 @@ void umad_rmpp_turn_around(struct umad_request *req)
 	spin_lock(&file->lock);
 	silent = is_refused(req) && !req->waiting && can_be_silent(req);
 	post = tx->turns < (req->waiting ? REPEATS_MAX : RMPP_TX_POSTED_MAX) &&
-	       !umad_wait_entry_is_full(req);
+	       !umad_wait_entry_is_full(req) && req->txn.state == UMAD_TXN_WAIT;
 	tx->turns += post;
 	spin_unlock(&file->lock);
 	if (post && (!post_turn(req, &packet, silent) ||
@@ -218,7 +229,7 @@ void umad_rmpp_turn_around(struct umad_request *req)
 }
 
 /**
- * umad_xfer_tx_turn_again() - its wait entry was used up, maybe by what is not the response
+ * umad_xfer_tx_turn_again() - its wait entry was used up by what is not the response
  * @req: with a message; in a handler of ib_core; the caller has a reference
  *
  * Context: process; may sleep; hold no lock.

@@ -17,6 +17,7 @@
 #include "rmpp/memo.h"
 #include "rmpp/resolve.h"
 #include "rmpp/table.h"
+#include "rmpp/xfer_tx.h"
 #include "room.h"
 
 /*
@@ -64,6 +65,8 @@ bool umad_xfer_rx_remove(struct umad_xfer_rx *rx)
 	list_del(&rx->agent_node);
 	if (list_empty(&rx->linger_node)) {
 		umad_xfer_rx_uncharge_all(rx);
+		if (rx->solicited)
+			umad_rmpp_await(rx->req);
 	} else {
 		list_del_init(&rx->linger_node);
 		file->rmpp->lingering_count--;

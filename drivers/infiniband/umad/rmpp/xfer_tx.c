@@ -173,7 +173,7 @@ static bool turn_around_is_due(struct umad_request *req, const struct rmpp_packe
 	}
 	if (packet->seg == tx->engine.segs)
 		tx->refusals = 0;
-	return packet->seg == tx->engine.segs || !req->waiting;
+	return packet->seg == tx->engine.segs || umad_rmpp_wants_turn(req);
 }
 
 /**
@@ -212,7 +212,6 @@ void umad_xfer_tx_answered(struct umad_request *req)
 	if (!tx)
 		return;
 	spin_lock(&req->file->lock);
-	tx->answered = true;
 	if (umad_xfer_tx_is_active(req) && tx->engine.state == RMPP_TX_SENDING &&
 	    req->txn.state == UMAD_TXN_WAIT) {
 		WRITE_ONCE(tx->engine.state, RMPP_TX_ACKED);

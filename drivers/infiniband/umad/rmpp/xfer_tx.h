@@ -26,6 +26,7 @@ struct umad_request *umad_xfer_tx_find(struct umad_agent *agent,
 void umad_xfer_tx_receive(struct umad_request *req, const struct rmpp_packet *packet)
 	__releases(&req->file->lock);
 bool umad_rmpp_wants_turn(const struct umad_request *req);
+void umad_rmpp_await(struct umad_request *req);
 void umad_rmpp_turn_around(struct umad_request *req);
 void umad_xfer_tx_turn_again(struct umad_request *req);
 void umad_xfer_tx_answered(struct umad_request *req);
