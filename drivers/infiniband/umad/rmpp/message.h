@@ -44,8 +44,10 @@ struct umad_request;
  * @finished: the end of @engine was seen to; protected by &umad_file.lock
  * @taken: ib_core has taken a segment; set once, by who is @posting
  * @turns: turn-around ACKs in ib_core; protected by &umad_file.lock
- * @refusals: packets of its receiver that are no ACK, since that has acknowledged all last;
- *	protected by &umad_file.lock
+ * @refusals: packets of its receiver that are no ACK of a segment, since that has acknowledged
+ *	all last; protected by &umad_file.lock
+ * @turn_blocked: one could not be posted since @turn_at was set: it is due when another has
+ *	left; protected by &umad_file.lock
  * @turn_at: when to look whether the turn-around ACK is to be sent again, or
  *	U64_MAX; protected by &umad_file.lock
  * @response_window: segments of the response that may come unacknowledged;
@@ -75,6 +77,7 @@ struct umad_xfer_tx {
 	bool posting;
 	bool finished;
 	bool taken;
+	bool turn_blocked;
 	unsigned int turns;
 	unsigned int refusals;
 	u64 turn_at;

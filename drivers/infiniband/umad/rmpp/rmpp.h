@@ -70,7 +70,6 @@ struct umad_rmpp_memos {
  * @dedups: struct umad_rmpp_dedup, the data of such messages, that which was last used first
  * @answers_sent: such messages that answer requests, the oldest first
  * @sending_bytes: memory of messages that are being sent
- * @turn_last: when the last of the turn-around ACKs is due that were put off, in ns
  * @silent_failed: the device does not send what umad_request_build_silent() makes
  * @send_queue: those that have segments to send, by class
  */
@@ -101,7 +100,6 @@ struct umad_rmpp {
 	struct list_head dedups;
 	struct list_head answers_sent;
 	u64 sending_bytes;
-	u64 turn_last;
 	bool silent_failed;
 	struct umad_sched_queue send_queue[UMAD_SCHED_CLASSES];
 };

@@ -5,7 +5,6 @@
 
 #include <linux/err.h>
 #include <linux/limits.h>
-#include <linux/minmax.h>
 #include <linux/time64.h>
 #include "agent.h"
 #include "file.h"
@@ -14,14 +13,11 @@
 #include "request.h"
 #include "wait_entry.h"
 
-/* One that could not be posted is tried again after so long. */
-#define TURN_RETRY	(100ULL * NSEC_PER_MSEC)
 /*
- * Those of a file so far apart, and none after more than that: of thousands of requests they are
- * in the way of others, for as long as the device takes none.
+ * One that could not be posted is tried again after so long, when it has a turn: of thousands of
+ * requests they are in the way of others, for as long as the device takes none.
  */
-#define TURN_GAP	(1ULL * NSEC_PER_MSEC)
-#define TURN_RETRY_MAX	(16 * TURN_RETRY)
+#define TURN_RETRY	(100ULL * NSEC_PER_MSEC)
 /*
  * Of one message in the send queue: its receiver may ask for them as fast as it likes.
  * Each time it uses one up, and without one a response is lost: then more, as many as
@@ -54,15 +50,13 @@ bool umad_rmpp_wants_turn(const struct umad_request *req)
 /* Once more, soon. */
 static void put_off_turn(struct umad_request *req)
 {
-	struct umad_rmpp *rmpp = req->file->rmpp;
-	u64 now = ktime_get_ns();
+	struct umad_xfer_tx *tx = req->rmpp;
 
 	lockdep_assert_held(&req->file->lock);
-	if (req->rmpp->turn_at != U64_MAX)
+	if (tx->turn_at != U64_MAX)
 		return;
-	rmpp->turn_last = clamp_t(u64, rmpp->turn_last + TURN_GAP, now + TURN_RETRY,
-				  now + TURN_RETRY_MAX);
-	req->rmpp->turn_at = rmpp->turn_last;
+	tx->turn_at = ktime_get_ns() + TURN_RETRY;
+	tx->turn_blocked = false;
 	umad_xfer_tx_arm(req);
 }
 
@@ -96,14 +90,15 @@ static bool is_used_up(const struct umad_request *req)
 	return req->rmpp->refusals > (can_be_silent(req) ? 2 * REFUSALS_MAX : REFUSALS_MAX);
 }
 
-/* One has left ib_core. True: the next was put off, and is due. */
+/* One has left ib_core. True: the next could not be posted, and is due. */
 static bool next_is_due(struct umad_request *req)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 
 	lockdep_assert_held(&req->file->lock);
 	tx->turns--;
-	if (tx->turn_at == U64_MAX || is_used_up(req) || !umad_rmpp_wants_turn(req))
+	if (!tx->turn_blocked || tx->turn_at == U64_MAX || is_used_up(req) ||
+	    !umad_rmpp_wants_turn(req))
 		return false;
 	tx->turn_at = U64_MAX;
 	return true;
@@ -117,10 +112,9 @@ static void turn_around_ended(struct ib_mad_send_buf *buf, enum ib_wc_status sta
 	bool turn;
 
 	spin_lock(&file->lock);
-	if (waited)
-		umad_wait_entry_done(req, buf);
 	umad_request_count_failure(req, status);
-	if (req->answer_lost)
+	waited = waited && umad_wait_entry_done(req, buf);
+	if (waited && req->answer_lost)
 		umad_request_step(req, UMAD_TXN_EV_LOST, status, 0);
 	turn = next_is_due(req);
 	if (!turn)
@@ -223,8 +217,10 @@ void umad_rmpp_turn_around(struct umad_request *req)
 	tx->turns -= post;
 	if (post)
 		umad_stat_inc(&file->port->stats, UMAD_STAT_SEND_FAILED);
-	if (umad_rmpp_wants_turn(req))
+	if (umad_rmpp_wants_turn(req)) {
 		put_off_turn(req);
+		tx->turn_blocked = true;
+	}
 	spin_unlock(&file->lock);
 }
 

@@ -161,13 +161,14 @@ struct umad_request *umad_xfer_tx_find(struct umad_agent *agent,
  * turn-around ACK; or an old one came late, and ib_core took it for the response. STOP and ABORT
  * do not end the request, as the response may still come: they may be of a response that has
  * failed, or refuse the turn-around ACK, which who is not to answer by a message aborts (IBA
- * 13.6, figure 177).
+ * 13.6, figure 177). An ACK of no segment is ours, which ib_core of a host without such an agent
+ * has sent back: it does that with Get and Set.
  */
 static bool turn_around_is_due(struct umad_request *req, const struct rmpp_packet *packet)
 {
 	struct umad_xfer_tx *tx = req->rmpp;
 
-	if (packet->type != IB_MGMT_RMPP_TYPE_ACK) {
+	if (packet->type != IB_MGMT_RMPP_TYPE_ACK || !packet->seg) {
 		tx->refusals += tx->refusals != UINT_MAX;
 		return false;
 	}
@@ -219,6 +220,8 @@ void umad_xfer_tx_answered(struct umad_request *req)
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
 		wait_for_response(req, ktime_get());
 	}
+	/* It may be gone already. */
+	umad_rmpp_await(req);
 	umad_xfer_tx_want(req);
 	spin_unlock(&req->file->lock);
 	umad_xfer_tx_give_back(tx);
@@ -285,6 +288,10 @@ static bool tx_is_due(struct umad_request *req, ktime_t now)
 	/* See next_deadline(). */
 	if (umad_xfer_tx_is_ready(req->rmpp) && tx->state == RMPP_TX_SENDING)
 		return false;
+	if (ktime_to_ns(now) >= req->rmpp->turn_at && umad_rmpp_wants_turn(req)) {
+		umad_request_retry(req, now);
+		return false;
+	}
 	if (!umad_retry_is_queued(&req->retry) &&
 	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))
 		umad_request_retry(req, now);

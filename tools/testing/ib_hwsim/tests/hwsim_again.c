@@ -253,6 +253,23 @@ TEST_F(peers, response_to_a_message_cannot_begin)
 	EXPECT_EQ(1, module_counter(self, "rmpp_refused"));
 }
 
+/* Nor is one sent for each of them: 10 a second. */
+TEST_F(peers, responses_to_a_message_cannot_begin)
+{
+	uint64_t tid;
+	int i, n = 0;
+
+	ASSERT_EQ(0, use_file_without_budget(self));
+	ASSERT_EQ(0, ask_by_message(self, 2 * SOON, &tid));
+	for (i = 0; i < 100; i++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
+		while (see(self, 5) >= 0)
+			n += self->pkt.type == RMPP_ACK && !self->pkt.seg;
+	}
+	EXPECT_LE(1, n);
+	EXPECT_GE(10, n);
+}
+
 /* Without a deadline: no other response will come. */
 TEST_F(peers, response_cannot_be_kept_and_what_waits_for_it_fails)
 {

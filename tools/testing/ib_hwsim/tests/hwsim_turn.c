@@ -3,6 +3,7 @@
 #include "hwsim_peers.h"
 
 #define TURNS		300
+#define FILES		10
 #define REFUSALS	64
 
 /* A request whose turn-around ACK is due when its last segment is acknowledged. */
@@ -26,19 +27,33 @@ static int see_turn(FIXTURE_DATA(peers) *self, int ms)
 	return ret == RMPP_ACK && !self->pkt.seg ? 0 : -EIO;
 }
 
-/* How often in a second those of so many requests are tried while none can be posted. */
-static long turn_arounds_tried(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
-			       uint64_t *tids, int n)
+/* Such requests of a file, from that one on. */
+static void ask(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+		uint64_t *tids, int n)
 {
-	uint64_t since;
-	long failed;
 	int i;
 
 	for (i = 0; i < n; i++)
 		ASSERT_EQ(0, request_sent(self, &tids[i]));
+}
+
+/* Their turn-around ACKs cannot be sent, from now on. */
+static void ack_in_vain(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			const uint64_t *tids, int n)
+{
+	int i;
+
 	ASSERT_EQ(0, set_fail("post_send", "all EAGAIN"));
 	for (i = 0; i < n; i++)
 		ASSERT_EQ(0, peer_acks(self, tids[i], 2, 10));
+}
+
+/* How often in a second they are tried while none can be posted. */
+static long turn_arounds_tried(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self)
+{
+	uint64_t since;
+	long failed;
+
 	/* Behind the first of each, which may be tried twice. */
 	sleep_ms(1000);
 	since = now_ms();
@@ -56,22 +71,51 @@ TEST_F(peers, turn_around_ACK_that_cannot_be_sent_is_sent_soon)
 {
 	uint64_t tid;
 
-	EXPECT_LE(5, turn_arounds_tried(_metadata, self, &tid, 1));
+	ask(_metadata, self, &tid, 1);
+	ack_in_vain(_metadata, self, &tid, 1);
+	EXPECT_LE(5, turn_arounds_tried(_metadata, self));
 	ASSERT_EQ(0, see_turn(self, 800));
 }
 
 /* But those of many must not be in the way of others. */
-TEST_F(peers, turn_around_ACKs_that_cannot_be_sent_are_no_flood)
+static void expect_no_flood(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			    const uint64_t *tids)
 {
-	uint64_t tids[TURNS];
-	long tried = turn_arounds_tried(_metadata, self, tids, TURNS);
+	long tried;
 	int i;
 
+	ack_in_vain(_metadata, self, tids, TURNS);
+	tried = turn_arounds_tried(_metadata, self);
 	EXPECT_LE(300, tried);
 	EXPECT_GE(1100, tried);
 	for (i = 0; i < TURNS; i++)
 		ASSERT_EQ(0, see_turn(self, SOON));
 	EXPECT_EQ(-ETIME, see(self, WHILE));
+}
+
+TEST_F(peers, turn_around_ACKs_that_cannot_be_sent_are_no_flood)
+{
+	uint64_t tids[TURNS];
+
+	ask(_metadata, self, tids, TURNS);
+	expect_no_flood(_metadata, self, tids);
+}
+
+TEST_F(peers, turn_around_ACKs_of_many_files_are_no_flood)
+{
+	int fds[FILES], own = self->fd, i;
+	uint64_t tids[TURNS];
+
+	for (i = 0; i < FILES; i++) {
+		fds[i] = open_server(0);
+		ASSERT_LE(0, fds[i]);
+		self->fd = fds[i];
+		ask(_metadata, self, tids + i * (TURNS / FILES), TURNS / FILES);
+	}
+	self->fd = own;
+	expect_no_flood(_metadata, self, tids);
+	for (i = 0; i < FILES; i++)
+		close(fds[i]);
 }
 
 /* That request's turn-around ACK is refused; the next, or what takes its place. */
@@ -94,6 +138,23 @@ static int refuse_turns(FIXTURE_DATA(peers) *self, uint64_t *tid)
 		if (refuse_turn(self, *tid) != RMPP_ACK || self->seen.dest_qp != 1)
 			return -EPROTO;
 	return 0;
+}
+
+/* A host whose process has ended sends Get and Set back: that is no ACK of a segment. */
+TEST_F(peers, turn_around_ACK_that_comes_back_is_refused)
+{
+	uint64_t tid, since;
+	int n = 1;
+
+	ASSERT_EQ(0, request_sent(self, &tid));
+	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+	ASSERT_EQ(0, see_turn(self, SOON));
+	for (since = now_ms(); now_ms() - since < 1000; n += self->seen.dest_qp == 1) {
+		ASSERT_EQ(0, peer_acks(self, tid, 0, 1));
+		if (see_turn(self, WHILE))
+			break;
+	}
+	EXPECT_GE(1 + REFUSALS + 10, n);
 }
 
 /* What waits for the response then is for a queue pair that takes none. */
