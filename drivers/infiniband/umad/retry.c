@@ -136,11 +136,18 @@ void umad_retry_queue_init(struct umad_retry_queue *queue, struct umad_pace *pac
 	umad_turn_init(&queue->turn, process);
 	queue->dests = RB_ROOT;
 	INIT_LIST_HEAD(&queue->turns);
+	INIT_LIST_HEAD(&queue->apart);
 	queue->in_flight = 0;
 	queue->has_turn = false;
+	queue->apart_had = false;
 	INIT_WORK(&queue->work, send_next);
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_init);
+
+static bool is_empty(const struct umad_retry_queue *queue)
+{
+	return list_empty(&queue->turns) && list_empty(&queue->apart);
+}
 
 /**
  * umad_retry_queue_destroy() - the work does not run any more
@@ -154,7 +161,7 @@ void umad_retry_queue_destroy(struct umad_retry_queue *queue)
 	struct umad_pace *pace = queue->pace;
 	unsigned long flags;
 
-	WARN_ON_ONCE(!list_empty(&queue->turns));
+	WARN_ON_ONCE(!is_empty(queue));
 	spin_lock_irqsave(&pace->lock, flags);
 	umad_turn_leave(&queue->turn);
 	spin_unlock_irqrestore(&pace->lock, flags);
@@ -174,7 +181,7 @@ void umad_retry_queue_arm(struct umad_retry_queue *queue, ktime_t now)
 	struct umad_pace *pace = queue->pace;
 	unsigned long flags;
 
-	if (queue->has_turn || list_empty(&queue->turns) ||
+	if (queue->has_turn || is_empty(queue) ||
 	    queue->in_flight >= IN_FLIGHT_MAX)
 		return;
 	queue->has_turn = true;
@@ -195,6 +202,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_arm);
 void umad_retry_init(struct umad_retry *entry, const struct umad_addr *dest)
 {
 	entry->dest = dest;
+	entry->apart = false;
 	INIT_LIST_HEAD(&entry->node);
 	INIT_LIST_HEAD(&entry->rest);
 	RB_CLEAR_NODE(&entry->first);
@@ -210,7 +218,7 @@ static int compare_entry(struct rb_node *node, const struct rb_node *other)
 }
 
 /**
- * umad_retry_queue_add() - get in line, behind all others to the same destination
+ * umad_retry_queue_add() - get in line, behind all others to the same destination, or apart
  * @queue: of the file
  * @entry: does not wait
  *
@@ -221,6 +229,10 @@ void umad_retry_queue_add(struct umad_retry_queue *queue, struct umad_retry *ent
 {
 	struct rb_node *same;
 
+	if (entry->apart) {
+		list_add_tail(&entry->node, &queue->apart);
+		return;
+	}
 	same = rb_find_add(&entry->first, &queue->dests, compare_entry);
 	if (!same) {
 		list_add_tail(&entry->node, &queue->turns);
@@ -267,7 +279,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_remove);
  * umad_retry_queue_next() - take from the line whose turn it is
  * @queue: of the file
  *
- * Its destination has its next turn behind all others.
+ * Its destination has its next turn behind all others; what is apart has each second one.
  * Context: process, &umad_file.lock held.
  * Return: the entry, or NULL if none waits.
  */
@@ -275,6 +287,12 @@ struct umad_retry *umad_retry_queue_next(struct umad_retry_queue *queue)
 {
 	struct umad_retry *entry;
 
+	entry = list_first_entry_or_null(&queue->apart, struct umad_retry, node);
+	queue->apart_had = entry && (!queue->apart_had || list_empty(&queue->turns));
+	if (queue->apart_had) {
+		list_del_init(&entry->node);
+		return entry;
+	}
 	entry = list_first_entry_or_null(&queue->turns, struct umad_retry,
 					 node);
 	if (!entry)

@@ -45,13 +45,16 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now);
 /**
  * struct umad_retry - something to be sent again; protected by &umad_file.lock
  * @dest: where to, constant
- * @node: of the first to its destination, in &umad_retry_queue.turns; of another one in
- *	@rest of the first; empty while it does not wait
+ * @apart: does not wait for others to its destination; changes only while it does not wait
+ * @node: in &umad_retry_queue.apart if it is that; of the first to its destination, in
+ *	&umad_retry_queue.turns; of another one in @rest of the first; empty while it does
+ *	not wait
  * @rest: of the first: those behind it
  * @first: of the first: in &umad_retry_queue.dests
  */
 struct umad_retry {
 	const struct umad_addr *dest;
+	bool apart;
 	struct list_head node;
 	struct list_head rest;
 	struct rb_node first;
@@ -64,9 +67,11 @@ struct umad_retry {
  * @dests: the first entry of each destination that something waits for, by the
  *	destination; protected by &umad_file.lock
  * @turns: the same, in the order of their turns; protected by &umad_file.lock
+ * @apart: those that are apart, who have each second turn; protected by &umad_file.lock
  * @in_flight: further attempts of requests that are in the send queue; protected by
  *	&umad_file.lock
  * @has_turn: @turn waits, or @work is queued; protected by &umad_file.lock
+ * @apart_had: the last turn was one of @apart; protected by &umad_file.lock
  * @work: sends the first one
  */
 struct umad_retry_queue {
@@ -74,8 +79,10 @@ struct umad_retry_queue {
 	struct umad_turn turn;
 	struct rb_root dests;
 	struct list_head turns;
+	struct list_head apart;
 	unsigned int in_flight;
 	bool has_turn;
+	bool apart_had;
 	struct work_struct work;
 };
 

@@ -3,6 +3,7 @@
 #include "retry.h"
 
 #include <kunit/test.h>
+#include <linux/ctype.h>
 #include <linux/delay.h>
 #include "addr.h"
 
@@ -276,7 +277,8 @@ static void join_all(struct kunit *test, struct umad_retry *entries,
 	int i;
 
 	for (i = 0; dests[i]; i++) {
-		umad_retry_init(&entries[i], &to[dests[i] - 'A']);
+		umad_retry_init(&entries[i], &to[toupper(dests[i]) - 'A']);
+		entries[i].apart = !!islower(dests[i]);
 		umad_retry_queue_add(&env->queue, &entries[i]);
 		KUNIT_EXPECT_TRUE(test, umad_retry_is_queued(&entries[i]));
 	}
@@ -289,6 +291,15 @@ static void retry_destinations_take_turns(struct kunit *test)
 
 	join_all(test, entries, "AAAABBCA");
 	expect_turns(test, entries, "aegbfcdh");
+}
+
+/* Small letters stand for what is apart. */
+static void retry_apart_has_each_second(struct kunit *test)
+{
+	struct umad_retry entries[ENTRIES];
+
+	join_all(test, entries, "AAAaaBAb");
+	expect_turns(test, entries, "daefhbcg");
 }
 
 /* Whoever leaves is replaced by the next to the same destination. */
@@ -317,6 +328,7 @@ static struct kunit_case again_cases[] = {
 	KUNIT_CASE(retry_programs_take_turns),
 	KUNIT_CASE(retry_cgroups_take_turns),
 	KUNIT_CASE(retry_destinations_take_turns),
+	KUNIT_CASE(retry_apart_has_each_second),
 	KUNIT_CASE(retry_leaving_changes_no_order),
 	{}
 };

@@ -192,10 +192,13 @@ static u64 next_deadline(const struct umad_request *req)
 
 	if (!umad_xfer_tx_is_active(req))
 		return U64_MAX;
+	/* What waits for its turn looks at @turn_at then. */
+	if (tx->engine.state != RMPP_TX_SENDING)
+		return umad_retry_is_queued(&req->retry) ? U64_MAX : tx->turn_at;
 	/* That it may not send yet is no silence of its receiver's. */
-	if (umad_xfer_tx_is_ready(tx) && tx->engine.state == RMPP_TX_SENDING)
-		return tx->turn_at;
-	return min(rmpp_tx_deadline(&tx->engine), tx->turn_at);
+	if (umad_xfer_tx_is_ready(tx))
+		return U64_MAX;
+	return rmpp_tx_deadline(&tx->engine);
 }
 
 /**

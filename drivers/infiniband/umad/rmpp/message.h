@@ -46,8 +46,8 @@ struct umad_request;
  * @turns: turn-around ACKs in ib_core; protected by &umad_file.lock
  * @refusals: packets of its receiver that are no ACK of a segment, since that has acknowledged
  *	all last; protected by &umad_file.lock
- * @turn_blocked: one could not be posted since @turn_at was set: it is due when another has
- *	left; protected by &umad_file.lock
+ * @turn_blocked: one could not be posted since @turn_at was set: it is due when another of them
+ *	has left; protected by &umad_file.lock
  * @turn_at: when to look whether the turn-around ACK is to be sent again, or
  *	U64_MAX; protected by &umad_file.lock
  * @response_window: segments of the response that may come unacknowledged;

@@ -288,13 +288,14 @@ static bool tx_is_due(struct umad_request *req, ktime_t now)
 	/* See next_deadline(). */
 	if (umad_xfer_tx_is_ready(req->rmpp) && tx->state == RMPP_TX_SENDING)
 		return false;
+	/* Unlike those of others the clock of its request runs. */
 	if (ktime_to_ns(now) >= req->rmpp->turn_at && umad_rmpp_wants_turn(req)) {
-		umad_request_retry(req, now);
+		umad_request_retry(req, now, true);
 		return false;
 	}
 	if (!umad_retry_is_queued(&req->retry) &&
 	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))
-		umad_request_retry(req, now);
+		umad_request_retry(req, now, false);
 	if (!umad_retry_is_queued(&req->retry) || tx->state != RMPP_TX_SENDING)
 		return true;
 	/*

@@ -4,16 +4,22 @@
 
 #define TURNS		300
 #define FILES		10
+#define CROWD		4000
 #define REFUSALS	64
 
 /* A request whose turn-around ACK is due when its last segment is acknowledged. */
-static int request_sent(FIXTURE_DATA(peers) *self, uint64_t *tid)
+static int request_sent_for(FIXTURE_DATA(peers) *self, uint32_t timeout_ms, uint64_t *tid)
 {
 	self->asked++;
-	if (request_retried(self, 2 * SEG, -1, 30, tid) || peer_acks(self, *tid, 1, 10) ||
+	if (request_retried(self, 2 * SEG, timeout_ms, 30, tid) || peer_acks(self, *tid, 1, 10) ||
 	    see_packet(self, *tid, RMPP_DATA, 2) != RMPP_DATA)
 		return -EIO;
 	return 0;
+}
+
+static int request_sent(FIXTURE_DATA(peers) *self, uint64_t *tid)
+{
+	return request_sent_for(self, -1, tid);
 }
 
 /* Behind what was sent again before. */
@@ -116,6 +122,28 @@ TEST_F(peers, turn_around_ACKs_of_many_files_are_no_flood)
 	expect_no_flood(_metadata, self, tids);
 	for (i = 0; i < FILES; i++)
 		close(fds[i]);
+}
+
+/* Single MADs to the same node that are sent again all the time, of the same file. */
+TEST_F(peers, turn_around_ACK_does_not_wait_for_single_MADs)
+{
+	uint64_t tid, since;
+	int i;
+
+	ASSERT_EQ(0, request_sent_for(self, 2 * SOON, &tid));
+	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
+	ASSERT_EQ(0, see_turn(self, SOON));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
+	ASSERT_EQ(0, write_crowd(self, 0, CROWD));
+	for (i = 0; i < CROWD; i++)
+		see(self, 0);
+	since = now_ms();
+	/* Its response comes to nothing, so it is to be sent in 100 ms. */
+	ASSERT_EQ(0, abort_answer(self, tid));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 0));
+	TH_LOG("after %llu ms", (unsigned long long)(now_ms() - since));
+	EXPECT_GE(150, now_ms() - since);
 }
 
 /* That request's turn-around ACK is refused; the next, or what takes its place. */
