@@ -119,6 +119,12 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now)
 }
 EXPORT_SYMBOL_IF_KUNIT(umad_pace_unknown);
 
+static void lines_init(struct umad_retry_lines *lines)
+{
+	lines->dests = RB_ROOT;
+	INIT_LIST_HEAD(&lines->turns);
+}
+
 /**
  * umad_retry_queue_init() - nothing waits
  * @queue: of a new file
@@ -134,9 +140,8 @@ void umad_retry_queue_init(struct umad_retry_queue *queue, struct umad_pace *pac
 {
 	queue->pace = pace;
 	umad_turn_init(&queue->turn, process);
-	queue->dests = RB_ROOT;
-	INIT_LIST_HEAD(&queue->turns);
-	INIT_LIST_HEAD(&queue->apart);
+	lines_init(&queue->all);
+	lines_init(&queue->apart);
 	queue->in_flight = 0;
 	queue->has_turn = false;
 	queue->apart_had = false;
@@ -146,7 +151,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_init);
 
 static bool is_empty(const struct umad_retry_queue *queue)
 {
-	return list_empty(&queue->turns) && list_empty(&queue->apart);
+	return list_empty(&queue->all.turns) && list_empty(&queue->apart.turns);
 }
 
 /**
@@ -217,8 +222,14 @@ static int compare_entry(struct rb_node *node, const struct rb_node *other)
 					      first)->dest);
 }
 
+static struct umad_retry_lines *lines_of(struct umad_retry_queue *queue,
+					 const struct umad_retry *entry)
+{
+	return entry->apart ? &queue->apart : &queue->all;
+}
+
 /**
- * umad_retry_queue_add() - get in line, behind all others to the same destination, or apart
+ * umad_retry_queue_add() - get in line, behind all others to the same destination
  * @queue: of the file
  * @entry: does not wait
  *
@@ -227,15 +238,12 @@ static int compare_entry(struct rb_node *node, const struct rb_node *other)
  */
 void umad_retry_queue_add(struct umad_retry_queue *queue, struct umad_retry *entry)
 {
+	struct umad_retry_lines *lines = lines_of(queue, entry);
 	struct rb_node *same;
 
-	if (entry->apart) {
-		list_add_tail(&entry->node, &queue->apart);
-		return;
-	}
-	same = rb_find_add(&entry->first, &queue->dests, compare_entry);
+	same = rb_find_add(&entry->first, &lines->dests, compare_entry);
 	if (!same) {
-		list_add_tail(&entry->node, &queue->turns);
+		list_add_tail(&entry->node, &lines->turns);
 		return;
 	}
 	RB_CLEAR_NODE(&entry->first);
@@ -254,6 +262,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_add);
  */
 void umad_retry_queue_remove(struct umad_retry_queue *queue, struct umad_retry *entry)
 {
+	struct umad_retry_lines *lines = lines_of(queue, entry);
 	struct umad_retry *next;
 
 	if (RB_EMPTY_NODE(&entry->first)) {
@@ -266,10 +275,10 @@ void umad_retry_queue_remove(struct umad_retry_queue *queue, struct umad_retry *
 		list_del(&next->node);
 		list_replace_init(&entry->node, &next->node);
 		list_splice_init(&entry->rest, &next->rest);
-		rb_replace_node(&entry->first, &next->first, &queue->dests);
+		rb_replace_node(&entry->first, &next->first, &lines->dests);
 	} else {
 		list_del_init(&entry->node);
-		rb_erase(&entry->first, &queue->dests);
+		rb_erase(&entry->first, &lines->dests);
 	}
 	RB_CLEAR_NODE(&entry->first);
 }
@@ -285,19 +294,17 @@ EXPORT_SYMBOL_IF_KUNIT(umad_retry_queue_remove);
  */
 struct umad_retry *umad_retry_queue_next(struct umad_retry_queue *queue)
 {
+	struct umad_retry_lines *lines = &queue->all;
 	struct umad_retry *entry;
 
-	entry = list_first_entry_or_null(&queue->apart, struct umad_retry, node);
-	queue->apart_had = entry && (!queue->apart_had || list_empty(&queue->turns));
-	if (queue->apart_had) {
-		list_del_init(&entry->node);
-		return entry;
-	}
-	entry = list_first_entry_or_null(&queue->turns, struct umad_retry,
-					 node);
+	if (list_empty(&lines->turns) ||
+	    (!queue->apart_had && !list_empty(&queue->apart.turns)))
+		lines = &queue->apart;
+	entry = list_first_entry_or_null(&lines->turns, struct umad_retry, node);
 	if (!entry)
 		return NULL;
-	list_move_tail(&entry->node, &queue->turns);
+	queue->apart_had = entry->apart;
+	list_move_tail(&entry->node, &lines->turns);
 	umad_retry_queue_remove(queue, entry);
 	return entry;
 }

@@ -4,7 +4,7 @@
  * processes with many short timeouts would keep it full, and the processor busy with
  * works that are accounted to nobody. So the further attempts of a port's requests,
  * and what timeouts make its RMPP senders send, have a pace: the next comes when
- * five times as long has passed as one takes, which leaves four fifths of the port to
+ * eight times as long has passed as one takes, which leaves seven eighths of the port to
  * others. Files have one in their turn (turns.h), and in a file those whom it sends to, or
  * one that never answers would delay the others' by all that it is sent.
  */
@@ -45,12 +45,11 @@ void umad_pace_unknown(struct umad_pace *pace, ktime_t now);
 /**
  * struct umad_retry - something to be sent again; protected by &umad_file.lock
  * @dest: where to, constant
- * @apart: does not wait for others to its destination; changes only while it does not wait
- * @node: in &umad_retry_queue.apart if it is that; of the first to its destination, in
- *	&umad_retry_queue.turns; of another one in @rest of the first; empty while it does
- *	not wait
+ * @apart: waits in &umad_retry_queue.apart; changes only while it does not wait
+ * @node: of the first to its destination, in &umad_retry_lines.turns; of another one in
+ *	@rest of the first; empty while it does not wait
  * @rest: of the first: those behind it
- * @first: of the first: in &umad_retry_queue.dests
+ * @first: of the first: in &umad_retry_lines.dests
  */
 struct umad_retry {
 	const struct umad_addr *dest;
@@ -61,13 +60,21 @@ struct umad_retry {
 };
 
 /**
+ * struct umad_retry_lines - a line for each destination; protected by &umad_file.lock
+ * @dests: the first entry of each destination that something waits for, by the destination
+ * @turns: the same, in the order of their turns
+ */
+struct umad_retry_lines {
+	struct rb_root dests;
+	struct list_head turns;
+};
+
+/**
  * struct umad_retry_queue - what a file has to send again
  * @pace: of its port, constant
  * @turn: among the files of its process
- * @dests: the first entry of each destination that something waits for, by the
- *	destination; protected by &umad_file.lock
- * @turns: the same, in the order of their turns; protected by &umad_file.lock
- * @apart: those that are apart, who have each second turn; protected by &umad_file.lock
+ * @all: what is not apart
+ * @apart: what has each second turn
  * @in_flight: further attempts of requests that are in the send queue; protected by
  *	&umad_file.lock
  * @has_turn: @turn waits, or @work is queued; protected by &umad_file.lock
@@ -77,9 +84,8 @@ struct umad_retry {
 struct umad_retry_queue {
 	struct umad_pace *pace;
 	struct umad_turn turn;
-	struct rb_root dests;
-	struct list_head turns;
-	struct list_head apart;
+	struct umad_retry_lines all;
+	struct umad_retry_lines apart;
 	unsigned int in_flight;
 	bool has_turn;
 	bool apart_had;

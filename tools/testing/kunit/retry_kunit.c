@@ -299,7 +299,7 @@ static void retry_apart_has_each_second(struct kunit *test)
 	struct umad_retry entries[ENTRIES];
 
 	join_all(test, entries, "AAAaaBAb");
-	expect_turns(test, entries, "daefhbcg");
+	expect_turns(test, entries, "dahfebcg");
 }
 
 /* Whoever leaves is replaced by the next to the same destination. */

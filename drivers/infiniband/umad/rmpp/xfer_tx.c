@@ -70,6 +70,13 @@ enum after {
 	AFTER_ABORT,
 };
 
+/* No segment is sent again, and its turn-around ACK does not wait where one would have. */
+static void engine_ended(struct umad_request *req)
+{
+	req->rmpp->finished = true;
+	umad_retry_queue_remove(&req->file->retry_queue, &req->retry);
+}
+
 /* Has the engine come to its end by an event? */
 static enum after transfer_finish(struct umad_request *req)
 {
@@ -81,7 +88,7 @@ static enum after transfer_finish(struct umad_request *req)
 	if (tx->engine.state == RMPP_TX_SENDING || tx->finished ||
 	    !umad_xfer_tx_is_active(req))
 		return AFTER_NOTHING;
-	tx->finished = true;
+	engine_ended(req);
 	now = ktime_get();
 	if (tx->engine.state == RMPP_TX_ACKED) {
 		tx->response_window = umad_rmpp_window_offer(file, ktime_to_ns(now));
@@ -216,7 +223,7 @@ void umad_xfer_tx_answered(struct umad_request *req)
 	if (umad_xfer_tx_is_active(req) && tx->engine.state == RMPP_TX_SENDING &&
 	    req->txn.state == UMAD_TXN_WAIT) {
 		WRITE_ONCE(tx->engine.state, RMPP_TX_ACKED);
-		tx->finished = true;
+		engine_ended(req);
 		umad_stat_inc(&req->file->port->stats, UMAD_STAT_RMPP_SENT);
 		wait_for_response(req, ktime_get());
 	}

@@ -125,25 +125,52 @@ TEST_F(peers, turn_around_ACKs_of_many_files_are_no_flood)
 }
 
 /* Single MADs to the same node that are sent again all the time, of the same file. */
+static int crowd(FIXTURE_DATA(peers) *self)
+{
+	int i, ret = write_crowd(self, 0, CROWD);
+
+	for (i = 0; i < CROWD; i++)
+		see(self, 0);
+	return ret;
+}
+
+/* Its response comes to nothing: its turn-around ACK is sent 100 ms later. */
+static void expect_turn_is_soon(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+				uint64_t tid)
+{
+	uint64_t since = now_ms();
+
+	ASSERT_EQ(0, abort_answer(self, tid));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 0));
+	TH_LOG("after %llu ms", (unsigned long long)(now_ms() - since));
+	EXPECT_GE(150, now_ms() - since);
+}
+
 TEST_F(peers, turn_around_ACK_does_not_wait_for_single_MADs)
 {
-	uint64_t tid, since;
-	int i;
+	uint64_t tid;
 
 	ASSERT_EQ(0, request_sent_for(self, 2 * SOON, &tid));
 	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
 	ASSERT_EQ(0, see_turn(self, SOON));
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
 	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
-	ASSERT_EQ(0, write_crowd(self, 0, CROWD));
-	for (i = 0; i < CROWD; i++)
-		see(self, 0);
-	since = now_ms();
-	/* Its response comes to nothing, so it is to be sent in 100 ms. */
-	ASSERT_EQ(0, abort_answer(self, tid));
-	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 0));
-	TH_LOG("after %llu ms", (unsigned long long)(now_ms() - since));
-	EXPECT_GE(150, now_ms() - since);
+	ASSERT_EQ(0, crowd(self));
+	expect_turn_is_soon(_metadata, self, tid);
+}
+
+/* Nor where its last segment was to be sent again, and waited for them. */
+TEST_F(peers, turn_around_ACK_is_not_where_a_segment_waited)
+{
+	uint64_t tid, since;
+
+	ASSERT_EQ(0, crowd(self));
+	ASSERT_EQ(0, request_sent_for(self, 2 * SOON, &tid));
+	for (since = now_ms(); now_ms() - since < 200;)
+		see(self, 10);
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
+	expect_turn_is_soon(_metadata, self, tid);
 }
 
 /* That request's turn-around ACK is refused; the next, or what takes its place. */
