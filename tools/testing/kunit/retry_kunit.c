@@ -262,6 +262,8 @@ static void expect_turns(struct kunit *test, struct umad_retry *entries,
 		KUNIT_EXPECT_EQ(test, want[i] - 'a', (int)(entry - entries));
 	}
 	KUNIT_EXPECT_NULL(test, umad_retry_queue_next(&env->queue));
+	KUNIT_EXPECT_TRUE(test, RB_EMPTY_ROOT(&env->queue.all.dests));
+	KUNIT_EXPECT_TRUE(test, RB_EMPTY_ROOT(&env->queue.apart.dests));
 }
 
 #define ENTRIES		8
@@ -318,6 +320,19 @@ static void retry_leaving_changes_no_order(struct kunit *test)
 	expect_turns(test, entries, "bdae");
 }
 
+static void retry_apart_leaves_its_line(struct kunit *test)
+{
+	struct retry_env *env = test->priv;
+	struct umad_retry entries[ENTRIES];
+
+	join_all(test, entries, "AAaabA");
+	umad_retry_queue_remove(&env->queue, &entries[2]);	/* the first */
+	umad_retry_queue_add(&env->queue, &entries[2]);
+	umad_retry_queue_remove(&env->queue, &entries[4]);	/* the only one */
+	umad_retry_queue_add(&env->queue, &entries[4]);
+	expect_turns(test, entries, "daebcf");
+}
+
 static struct kunit_case again_cases[] = {
 	KUNIT_CASE(pace_leaves_seven_eighths),
 	KUNIT_CASE(pace_has_bounds),
@@ -330,6 +345,7 @@ static struct kunit_case again_cases[] = {
 	KUNIT_CASE(retry_destinations_take_turns),
 	KUNIT_CASE(retry_apart_has_each_second),
 	KUNIT_CASE(retry_leaving_changes_no_order),
+	KUNIT_CASE(retry_apart_leaves_its_line),
 	{}
 };
 
