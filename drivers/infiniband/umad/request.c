@@ -183,11 +183,10 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
  * umad_request_retry() - wait for a turn to be sent again
  * @req: a request, or a message, whose time has come; may wait already
  * @now: the time
- * @apart: each second turn of the file, with others that are, is for it
  *
  * Context: process, &umad_file.lock held.
  */
-void umad_request_retry(struct umad_request *req, ktime_t now, bool apart)
+void umad_request_retry(struct umad_request *req, ktime_t now)
 {
 	struct umad_retry_queue *queue = &req->file->retry_queue;
 
@@ -197,7 +196,6 @@ void umad_request_retry(struct umad_request *req, ktime_t now, bool apart)
 		return;
 	if (!umad_retry_is_queued(&req->retry)) {
 		req->retry_since = now;
-		req->retry.apart = apart;
 		umad_retry_queue_add(queue, &req->retry);
 	}
 	umad_retry_queue_arm(queue, now);
@@ -214,7 +212,7 @@ static struct umad_agent *deadline_enter(struct umad_timer *timer, ktime_t now)
 	umad_request_get(req);
 	umad_answer_gives_out(req, now);
 	if (umad_request_step(req, UMAD_TXN_EV_DEADLINE, 0, now) == UMAD_TXN_RETRY)
-		umad_request_retry(req, now, false);
+		umad_request_retry(req, now);
 	return req->agent;
 }
 

@@ -191,7 +191,7 @@ enum umad_txn_action umad_request_step(struct umad_request *req,
 void umad_request_wait_ended(struct umad_request *req, enum ib_wc_status status);
 void umad_request_count_failure(struct umad_request *req, enum ib_wc_status status);
 void umad_request_unlock(struct umad_file *file) __releases(&file->lock);
-void umad_request_retry(struct umad_request *req, ktime_t now, bool apart);
+void umad_request_retry(struct umad_request *req, ktime_t now);
 
 /* request_events.c */
 void umad_request_retry_work(struct work_struct *work);

@@ -52,7 +52,7 @@ static bool attempt_follows(const struct umad_request *req)
 static void rearm_turn(struct umad_request *req)
 {
 	if (req->rearm && req->txn.state == UMAD_TXN_WAIT && !attempt_follows(req))
-		umad_request_retry(req, ktime_get(), false);
+		umad_request_retry(req, ktime_get());
 }
 
 /*
@@ -170,7 +170,7 @@ static void attempt_ended(struct ib_mad_send_buf *buf, enum ib_wc_status status,
 	if (req->postponed && !umad_wait_entry_is_full(req)) {
 		req->postponed = false;
 		if (req->txn.state == UMAD_TXN_WAIT)
-			umad_request_retry(req, ktime_get(), false);
+			umad_request_retry(req, ktime_get());
 	}
 	umad_request_unlock(file);
 	if (!held)

@@ -89,14 +89,6 @@ static bool use_up(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	return wasted;
 }
 
-/* The packet that has used it up may not have begun the response: there was no room. */
-static void await_another(struct umad_request *req)
-{
-	spin_lock(&req->file->lock);
-	umad_rmpp_await(req);
-	spin_unlock(&req->file->lock);
-}
-
 /*
  * Its sender has ended: copies that come behind that do not keep a complete message, nor what
  * is remembered of it, even if the packet is for our answer.
@@ -191,6 +183,4 @@ void umad_rmpp_receive(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 		dispatch_control(agent, rwc, &from, &packet);
 	if (wasted)
 		replace_wait_entry(buf);
-	else if (buf)
-		await_another(umad_post_owner(buf));
 }

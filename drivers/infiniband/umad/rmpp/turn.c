@@ -37,14 +37,14 @@
  * umad_rmpp_wants_turn() - is a turn-around ACK due because there is no wait entry?
  * @req: with a message
  *
- * A response may come, and ib_core would drop it.
+ * Its end was seen to, and a response may come, and ib_core would drop it.
  * Context: process, &umad_file.lock held.
  * Return: true if so.
  */
 bool umad_rmpp_wants_turn(const struct umad_request *req)
 {
-	return umad_xfer_tx_is_active(req) && req->txn.state == UMAD_TXN_WAIT &&
-	       !req->waiting && !req->answer_comes;
+	return req->rmpp->finished && umad_xfer_tx_is_active(req) &&
+	       req->txn.state == UMAD_TXN_WAIT && !req->waiting && !req->answer_comes;
 }
 
 /* Once more, soon. */
@@ -70,7 +70,7 @@ static void put_off_turn(struct umad_request *req)
  */
 void umad_rmpp_await(struct umad_request *req)
 {
-	if (req->rmpp && req->rmpp->finished && umad_rmpp_wants_turn(req))
+	if (req->rmpp && umad_rmpp_wants_turn(req))
 		put_off_turn(req);
 }
 
@@ -235,7 +235,7 @@ void umad_xfer_tx_turn_again(struct umad_request *req)
 	bool turn;
 
 	spin_lock(&req->file->lock);
-	turn = req->rmpp->finished && umad_rmpp_wants_turn(req);
+	turn = umad_rmpp_wants_turn(req);
 	if (turn && is_used_up(req)) {
 		put_off_turn(req);
 		turn = false;

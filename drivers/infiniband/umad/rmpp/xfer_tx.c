@@ -70,11 +70,15 @@ enum after {
 	AFTER_ABORT,
 };
 
-/* No segment is sent again, and its turn-around ACK does not wait where one would have. */
+/*
+ * No segment is sent again, and its turn-around ACK does not wait where one would have: unlike
+ * those of others the clock of its request runs.
+ */
 static void engine_ended(struct umad_request *req)
 {
 	req->rmpp->finished = true;
 	umad_retry_queue_remove(&req->file->retry_queue, &req->retry);
+	req->retry.apart = true;
 }
 
 /* Has the engine come to its end by an event? */
@@ -295,14 +299,13 @@ static bool tx_is_due(struct umad_request *req, ktime_t now)
 	/* See next_deadline(). */
 	if (umad_xfer_tx_is_ready(req->rmpp) && tx->state == RMPP_TX_SENDING)
 		return false;
-	/* Unlike those of others the clock of its request runs. */
 	if (ktime_to_ns(now) >= req->rmpp->turn_at && umad_rmpp_wants_turn(req)) {
-		umad_request_retry(req, now, true);
+		umad_request_retry(req, now);
 		return false;
 	}
 	if (!umad_retry_is_queued(&req->retry) &&
 	    rmpp_tx_will_resend(tx, ktime_to_ns(now)))
-		umad_request_retry(req, now, false);
+		umad_request_retry(req, now);
 	if (!umad_retry_is_queued(&req->retry) || tx->state != RMPP_TX_SENDING)
 		return true;
 	/*

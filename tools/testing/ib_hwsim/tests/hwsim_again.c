@@ -209,16 +209,6 @@ TEST_F(peers, answer_cannot_be_kept)
 	expect_attempts(_metadata, self, 1 + RETRIES);
 }
 
-/* A message that has arrived; what was sent next waits for its response. */
-static int ask_by_message(FIXTURE_DATA(peers) *self, uint32_t timeout_ms, uint64_t *tid)
-{
-	self->asked++;
-	if (request(self, 2 * SEG, timeout_ms, tid) || peer_acks(self, *tid, 1, 10) ||
-	    see_packet(self, *tid, RMPP_DATA, 2) != RMPP_DATA || peer_acks(self, *tid, 2, 10))
-		return -EIO;
-	return see_packet(self, *tid, RMPP_ACK, 0) == RMPP_ACK ? 0 : -ETIME;
-}
-
 /* Until its deadline another response may come, which ib_core must not drop. */
 static void expect_response_is_seen(struct __test_metadata *_metadata,
 				    FIXTURE_DATA(peers) *self, uint64_t tid)
@@ -237,7 +227,7 @@ TEST_F(peers, response_of_one_MAD_to_a_message_cannot_be_kept)
 	uint64_t tid;
 
 	ASSERT_EQ(0, use_file_without_budget(self));
-	ASSERT_EQ(0, ask_by_message(self, 2 * SOON, &tid));
+	ASSERT_EQ(0, message_arrived(self, 2 * SOON, &tid));
 	ASSERT_EQ(0, answer_at_once(self, tid));
 	expect_response_is_seen(_metadata, self, tid);
 }
@@ -247,7 +237,7 @@ TEST_F(peers, response_to_a_message_cannot_begin)
 	uint64_t tid;
 
 	ASSERT_EQ(0, use_file_without_budget(self));
-	ASSERT_EQ(0, ask_by_message(self, 2 * SOON, &tid));
+	ASSERT_EQ(0, message_arrived(self, 2 * SOON, &tid));
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
 	expect_response_is_seen(_metadata, self, tid);
 	EXPECT_EQ(1, module_counter(self, "rmpp_refused"));
@@ -260,7 +250,7 @@ TEST_F(peers, responses_to_a_message_cannot_begin)
 	int i, n = 0;
 
 	ASSERT_EQ(0, use_file_without_budget(self));
-	ASSERT_EQ(0, ask_by_message(self, 2 * SOON, &tid));
+	ASSERT_EQ(0, message_arrived(self, 2 * SOON, &tid));
 	for (i = 0; i < 100; i++) {
 		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
 		while (see(self, 5) >= 0)
@@ -276,7 +266,7 @@ TEST_F(peers, response_cannot_be_kept_and_what_waits_for_it_fails)
 	uint64_t tid;
 
 	ASSERT_EQ(0, use_file_without_budget(self));
-	ASSERT_EQ(0, ask_by_message(self, -1, &tid));
+	ASSERT_EQ(0, message_arrived(self, -1, &tid));
 	ASSERT_EQ(0, abort_answer(self, tid));
 	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 0));
 	ASSERT_EQ(0, set_fail("send_wc", "nth 1"));
@@ -305,7 +295,7 @@ TEST_F(peers, response_of_one_MAD_follows_one_that_is_too_long)
 	uint64_t tid;
 	long max;
 
-	ASSERT_EQ(0, ask_by_message(self, 2 * SOON, &tid));
+	ASSERT_EQ(0, message_arrived(self, 2 * SOON, &tid));
 	max = rmpp_param_set("rmpp_max_message", 10000);
 	EXPECT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
 	sleep_ms(50);
@@ -318,7 +308,7 @@ TEST_F(peers, response_of_one_MAD_follows_one_that_is_aborted)
 {
 	uint64_t tid;
 
-	ASSERT_EQ(0, ask_by_message(self, 2 * SOON, &tid));
+	ASSERT_EQ(0, message_arrived(self, 2 * SOON, &tid));
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
 	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
 	ASSERT_EQ(0, abort_answer(self, tid));

@@ -247,6 +247,34 @@ static inline int see_packet(FIXTURE_DATA(peers) *self, uint64_t tid, int type, 
 	return ret;
 }
 
+/* A request whose turn-around ACK is due when its last segment is acknowledged. */
+static inline int message_sent(FIXTURE_DATA(peers) *self, uint32_t timeout_ms, uint64_t *tid)
+{
+	self->asked++;
+	if (request_retried(self, 2 * SEG, timeout_ms, 30, tid) || peer_acks(self, *tid, 1, 10) ||
+	    see_packet(self, *tid, RMPP_DATA, 2) != RMPP_DATA)
+		return -EIO;
+	return 0;
+}
+
+/* Behind what was sent again before. */
+static inline int see_turn(FIXTURE_DATA(peers) *self, int ms)
+{
+	int ret;
+
+	do {
+		ret = see(self, ms);
+	} while (ret == RMPP_DATA);
+	return ret == RMPP_ACK && !self->pkt.seg ? 0 : -EIO;
+}
+
+/* And was: the turn-around ACK waits for its response. */
+static inline int message_arrived(FIXTURE_DATA(peers) *self, uint32_t timeout_ms, uint64_t *tid)
+{
+	return message_sent(self, timeout_ms, tid) ?: peer_acks(self, *tid, 2, 10) ?:
+	       see_turn(self, SOON);
+}
+
 /* Requests of an agent that are sent again as fast as may be: what is queued behind them stays. */
 static inline int write_crowd(FIXTURE_DATA(peers) *self, uint32_t id, int n)
 {

@@ -7,32 +7,6 @@
 #define CROWD		4000
 #define REFUSALS	64
 
-/* A request whose turn-around ACK is due when its last segment is acknowledged. */
-static int request_sent_for(FIXTURE_DATA(peers) *self, uint32_t timeout_ms, uint64_t *tid)
-{
-	self->asked++;
-	if (request_retried(self, 2 * SEG, timeout_ms, 30, tid) || peer_acks(self, *tid, 1, 10) ||
-	    see_packet(self, *tid, RMPP_DATA, 2) != RMPP_DATA)
-		return -EIO;
-	return 0;
-}
-
-static int request_sent(FIXTURE_DATA(peers) *self, uint64_t *tid)
-{
-	return request_sent_for(self, -1, tid);
-}
-
-/* Behind what was sent again before. */
-static int see_turn(FIXTURE_DATA(peers) *self, int ms)
-{
-	int ret;
-
-	do {
-		ret = see(self, ms);
-	} while (ret == RMPP_DATA);
-	return ret == RMPP_ACK && !self->pkt.seg ? 0 : -EIO;
-}
-
 /* Such requests of a file, from that one on. */
 static void ask(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 		uint64_t *tids, int n)
@@ -40,7 +14,7 @@ static void ask(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
 	int i;
 
 	for (i = 0; i < n; i++)
-		ASSERT_EQ(0, request_sent(self, &tids[i]));
+		ASSERT_EQ(0, message_sent(self, -1, &tids[i]));
 }
 
 /* Their turn-around ACKs cannot be sent, from now on. */
@@ -150,9 +124,7 @@ TEST_F(peers, turn_around_ACK_does_not_wait_for_single_MADs)
 {
 	uint64_t tid;
 
-	ASSERT_EQ(0, request_sent_for(self, 2 * SOON, &tid));
-	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
-	ASSERT_EQ(0, see_turn(self, SOON));
+	ASSERT_EQ(0, message_arrived(self, 2 * SOON, &tid));
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
 	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
 	ASSERT_EQ(0, crowd(self));
@@ -165,7 +137,7 @@ TEST_F(peers, turn_around_ACK_is_not_where_a_segment_waited)
 	uint64_t tid, since;
 
 	ASSERT_EQ(0, crowd(self));
-	ASSERT_EQ(0, request_sent_for(self, 2 * SOON, &tid));
+	ASSERT_EQ(0, message_sent(self, 2 * SOON, &tid));
 	for (since = now_ms(); now_ms() - since < 200;)
 		see(self, 10);
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
@@ -186,8 +158,7 @@ static int refuse_turns(FIXTURE_DATA(peers) *self, uint64_t *tid)
 {
 	int i;
 
-	if (request_sent(self, tid) || peer_acks(self, *tid, 2, 10) ||
-	    see_packet(self, *tid, RMPP_ACK, 0) != RMPP_ACK)
+	if (message_arrived(self, -1, tid))
 		return -EIO;
 	for (i = 0; i < REFUSALS; i++)
 		if (refuse_turn(self, *tid) != RMPP_ACK || self->seen.dest_qp != 1)
@@ -201,9 +172,7 @@ TEST_F(peers, turn_around_ACK_that_comes_back_is_refused)
 	uint64_t tid, since;
 	int n = 1;
 
-	ASSERT_EQ(0, request_sent(self, &tid));
-	ASSERT_EQ(0, peer_acks(self, tid, 2, 10));
-	ASSERT_EQ(0, see_turn(self, SOON));
+	ASSERT_EQ(0, message_arrived(self, -1, &tid));
 	for (since = now_ms(); now_ms() - since < 1000; n += self->seen.dest_qp == 1) {
 		ASSERT_EQ(0, peer_acks(self, tid, 0, 1));
 		if (see_turn(self, WHILE))
