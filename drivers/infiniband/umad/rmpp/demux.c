@@ -118,12 +118,13 @@ static void dispatch_control(struct umad_agent *agent, const struct ib_mad_recv_
 
 	/*
 	 * An ACK of segment 0 looks like one of our answer, and is one of
-	 * their request. And who sends us a message ends that message, not
-	 * the one that it answers.
+	 * their request; a response has no turn-around ACK. And who sends us a
+	 * message ends that message, not the one that it answers.
 	 */
 	turn_around = packet->type == IB_MGMT_RMPP_TYPE_ACK && !packet->seg;
 	rx = umad_xfer_rx_find(agent, rwc, from, turn_around);
-	if (rx && rx->engine.state == (turn_around ? RMPP_RX_DONE : RMPP_RX_REASSEMBLING)) {
+	if (rx && (turn_around ? rx->engine.state == RMPP_RX_DONE && !rx->was_asked :
+				 rx->engine.state == RMPP_RX_REASSEMBLING)) {
 		umad_xfer_rx_receive(rx, rwc, packet);
 		return;
 	}

@@ -410,7 +410,8 @@ void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx)
 	struct umad_agent *agent = rx->agent;
 
 	answer_send(rx);
-	if (rx->req)
+	/* An unsolicited one, beside the response, is not what it waits for. */
+	if (rx->solicited)
 		end_infinite(rx);
 	/* The table's. */
 	umad_xfer_rx_put(rx);

@@ -315,4 +315,29 @@ TEST_F(peers, response_of_one_MAD_follows_one_that_is_aborted)
 	expect_response_is_read(_metadata, self, tid);
 }
 
+/* The one that comes is not it. */
+TEST_F(peers, second_response_to_a_message_is_evicted)
+{
+	long peer = rmpp_param_set("rmpp_peer_transfers", 1);
+	uint64_t tid;
+
+	ASSERT_LT(0, peer);
+	ASSERT_EQ(0, message_arrived(self, -1, &tid));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
+	self->qpn = 5;
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
+	sleep_ms(1500);
+	self->qpn = 0;
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE, 1, 1, 1000));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, 1, RMPP_ACK, 1));
+	rmpp_param_set("rmpp_peer_transfers", peer);
+	EXPECT_EQ(1, module_counter(self, "rmpp_evicted"));
+	EXPECT_GT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
+	/* In the window that its ACK has granted. */
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 2, 1000));
+	EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 2));
+}
+
 TEST_HARNESS_MAIN

@@ -167,7 +167,7 @@ static int refuse_turns(FIXTURE_DATA(peers) *self, uint64_t *tid)
 }
 
 /* A host whose process has ended sends Get and Set back: that is no ACK of a segment. */
-TEST_F(peers, turn_around_ACK_that_comes_back_is_refused)
+static void expect_few_return(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self)
 {
 	uint64_t tid, since;
 	int n = 1;
@@ -179,6 +179,25 @@ TEST_F(peers, turn_around_ACK_that_comes_back_is_refused)
 			break;
 	}
 	EXPECT_GE(1 + REFUSALS + 10, n);
+}
+
+TEST_F(peers, turn_around_ACK_that_comes_back_is_refused)
+{
+	expect_few_return(_metadata, self);
+}
+
+/* It is not of the message that has answered an earlier request of that TID. */
+TEST_F(peers, turn_around_ACK_that_comes_back_after_a_response_is_refused)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, message_arrived(self, -1, &tid));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	while (see(self, WHILE) >= 0)
+		;
+	self->asked--;
+	expect_few_return(_metadata, self);
 }
 
 /* What waits for the response then is for a queue pair that takes none. */
