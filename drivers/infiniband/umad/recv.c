@@ -242,6 +242,15 @@ static void mad_deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	}
 }
 
+static void answer_lost(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+			const struct ib_mad_recv_wc *rwc)
+{
+	struct ib_user_mad_hdr hdr;
+	int ret = umad_recv_hdr(agent, rwc, &hdr);
+
+	umad_request_answer_lost(agent, buf, &rwc->recv_buf.mad->mad_hdr, ret ? NULL : &hdr);
+}
+
 /* What an agent, or a hidden one of it, has received. */
 static void receive(struct umad_agent *agent, const struct ib_mad_agent *core,
 		    struct ib_mad_send_buf *buf, struct ib_mad_recv_wc *rwc)
@@ -272,7 +281,7 @@ static void receive(struct umad_agent *agent, const struct ib_mad_agent *core,
 	if (recv)
 		mad_deliver(agent, buf, rwc, recv);
 	else if (buf)
-		umad_request_answer_lost(buf, mad);
+		answer_lost(agent, buf, rwc);
 free:
 	ib_free_recv_mad(rwc);
 }

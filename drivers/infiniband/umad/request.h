@@ -197,8 +197,9 @@ void umad_request_retry(struct umad_request *req, ktime_t now);
 void umad_request_retry_work(struct work_struct *work);
 void umad_request_backlog_work(struct work_struct *work);
 void umad_request_cancel_all(struct umad_agent *agent);
-void umad_request_answer_lost(struct ib_mad_send_buf *buf,
-			      const struct ib_mad_hdr *response);
+void umad_request_answer_lost(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+			      const struct ib_mad_hdr *response,
+			      const struct ib_user_mad_hdr *hdr);
 bool umad_request_answered(struct umad_agent *agent,
 			   struct ib_mad_send_buf *buf,
 			   const struct ib_mad_hdr *response,

@@ -203,28 +203,6 @@ static struct umad_request *matched_send(struct ib_mad_send_buf *buf,
 	return NULL;
 }
 
-/**
- * umad_request_answer_lost() - a response has been received and cannot be kept
- * @buf: the MAD in ib_core that it was matched with, the receiving agent's
- * @response: its header
- *
- * Its request goes on; but one without a deadline hears now that no other
- * response will come, once ib_core has completed @buf.
- * Context: process, ib_core's receive handler; hold no lock.
- */
-void umad_request_answer_lost(struct ib_mad_send_buf *buf,
-			      const struct ib_mad_hdr *response)
-{
-	struct umad_request *req = ib_response_mad(response) ?
-				 matched_send(buf, response) : NULL;
-
-	if (!req)
-		return;
-	spin_lock(&req->file->lock);
-	req->answer_lost = true;
-	spin_unlock(&req->file->lock);
-}
-
 /*
  * Do responses to the two come to different addresses of ours? With a GRH ib_core compares
  * the GID, else the bits of the LID (rcv_has_same_gid()).
@@ -260,6 +238,45 @@ static struct umad_request *other_request(struct umad_agent *agent,
 	    !umad_addr_is_near(&txn->dest, &from))
 		return NULL;
 	return container_of(txn, struct umad_request, txn);
+}
+
+/* A response has been lost that ib_core has matched with @matched, which has ended. */
+static void fail_other(struct umad_agent *agent, const struct umad_request *matched,
+		       const struct ib_mad_hdr *response, const struct ib_user_mad_hdr *hdr)
+{
+	struct umad_request *req = other_request(agent, matched, response, hdr);
+
+	if (req && req->txn.state == UMAD_TXN_WAIT && !umad_flow_waits(&req->flow) &&
+	    req->txn.timeout == UMAD_TIMEOUT_INFINITE)
+		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, 0);
+}
+
+/**
+ * umad_request_answer_lost() - a response has been received and cannot be kept
+ * @agent: that it was routed to
+ * @buf: the MAD in ib_core that it was matched with, @agent's
+ * @response: its header
+ * @hdr: where it came from, or NULL if that is not known
+ *
+ * Its request goes on; but one without a deadline hears that no other response
+ * will come: once ib_core has completed @buf, or now if it is not @buf's.
+ * Context: process, ib_core's receive handler; hold no lock.
+ */
+void umad_request_answer_lost(struct umad_agent *agent, struct ib_mad_send_buf *buf,
+			      const struct ib_mad_hdr *response,
+			      const struct ib_user_mad_hdr *hdr)
+{
+	struct umad_request *matched = ib_response_mad(response) ?
+				       matched_send(buf, response) : NULL;
+	struct umad_file *file = agent->file;
+
+	if (!matched)
+		return;
+	spin_lock(&file->lock);
+	matched->answer_lost = true;
+	if (hdr && matched->txn.state != UMAD_TXN_WAIT)
+		fail_other(agent, matched, response, hdr);
+	umad_request_unlock(file);
 }
 
 /**

@@ -191,12 +191,12 @@ static int use_file_without_budget(FIXTURE_DATA(peers) *self)
 	return self->fd < 0 ? self->fd : 0;
 }
 
+/* In one MAD, without RMPP. */
 static int answer_at_once(FIXTURE_DATA(peers) *self, uint64_t tid)
 {
-	frame_init(&self->frame, CLASS_RMPP, METHOD_TABLE | METHOD_RESP, tid);
-	self->frame.slid = PEER;
-	self->frame.dlid = LID;
-	return raw_write(self->wire, &self->frame);
+	static const struct rmpp_pkt pkt;
+
+	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
 }
 
 TEST_F(peers, answer_cannot_be_kept)
@@ -207,6 +207,7 @@ TEST_F(peers, answer_cannot_be_kept)
 	ASSERT_EQ(0, ask(self, &tid));
 	ASSERT_EQ(0, answer_at_once(self, tid));
 	expect_attempts(_metadata, self, 1 + RETRIES);
+	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));
 }
 
 /* Until its deadline another response may come, which ib_core must not drop. */
@@ -278,6 +279,21 @@ TEST_F(peers, response_cannot_be_kept_and_what_waits_for_it_fails)
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
 	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+}
+
+/* The same, if ib_core takes it for the response to one that has expired. */
+TEST_F(peers, response_after_a_timeout_cannot_be_kept)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, use_file_without_budget(self));
+	ASSERT_EQ(0, request(self, 100, TIMEOUT, &tid));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	ASSERT_EQ(0, request(self, 100, -1, &tid));
+	ASSERT_EQ(0, answer_at_once(self, tid));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));
 }
 
 /* It is read, though a longer one was to come before it. */
