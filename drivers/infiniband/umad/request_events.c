@@ -240,13 +240,16 @@ static struct umad_request *other_request(struct umad_agent *agent,
 	return container_of(txn, struct umad_request, txn);
 }
 
-/* A response has been lost that ib_core has matched with @matched, which has ended. */
+/*
+ * A response has been lost that ib_core has matched with @matched, which has ended. It is not
+ * that of what has not been sent whole, nor of what is being answered.
+ */
 static void fail_other(struct umad_agent *agent, const struct umad_request *matched,
 		       const struct ib_mad_hdr *response, const struct ib_user_mad_hdr *hdr)
 {
 	struct umad_request *req = other_request(agent, matched, response, hdr);
 
-	if (req && req->txn.state == UMAD_TXN_WAIT && !umad_flow_waits(&req->flow) &&
+	if (req && req->txn.state == UMAD_TXN_WAIT && req->waiting && !req->answer_comes &&
 	    req->txn.timeout == UMAD_TIMEOUT_INFINITE)
 		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, 0);
 }

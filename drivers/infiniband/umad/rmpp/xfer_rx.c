@@ -310,9 +310,6 @@ static bool is_anothers(const struct umad_xfer_rx *rx,
 	req = umad_rmpp_find_request(rx->agent, &rx->key);
 	if (!req || req == rx->req)
 		return false;
-	/* Nobody answers what has not been sent. */
-	if (req->rmpp && !umad_xfer_tx_is_sent(req->rmpp))
-		return false;
 	if (packet->seg == 1 ||
 	    (req->rmpp && packet->seg <= req->rmpp->response_window))
 		return true;

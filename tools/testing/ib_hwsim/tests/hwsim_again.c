@@ -179,16 +179,21 @@ TEST_F(peers, answer_is_aborted)
 	expect_attempts(_metadata, self, 1 + RETRIES);
 }
 
-/* From now on agent 0 is of a file that can keep nothing. */
-static int use_file_without_budget(FIXTURE_DATA(peers) *self)
+/* From now on agent 0 is of a file that can keep so many bytes. */
+static int use_file_with_budget(FIXTURE_DATA(peers) *self, long bytes)
 {
-	long budget = rmpp_param_set("recv_budget", 0);
+	long budget = rmpp_param_set("recv_budget", bytes);
 
 	close(self->fd);
 	self->fd = open_server(METHOD_TABLE);
 	if (budget >= 0)
 		rmpp_param_set("recv_budget", budget);
 	return self->fd < 0 ? self->fd : 0;
+}
+
+static int use_file_without_budget(FIXTURE_DATA(peers) *self)
+{
+	return use_file_with_budget(self, 0);
 }
 
 /* In one MAD, without RMPP. */
@@ -294,6 +299,49 @@ TEST_F(peers, response_after_a_timeout_cannot_be_kept)
 	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
 	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));
+}
+
+/* But not that of a message on its way, which nobody has to answer yet. */
+TEST_F(peers, response_after_a_timeout_cannot_be_kept_while_a_message_is_sent)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, use_file_without_budget(self));
+	ASSERT_EQ(0, request(self, 100, TIMEOUT, &tid));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	ASSERT_EQ(0, request(self, 3 * SEG, -1, &tid));
+	ASSERT_EQ(0, answer_at_once(self, tid));
+	EXPECT_GT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
+	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));
+	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
+	EXPECT_EQ(RMPP_DATA, see_packet(self, tid, RMPP_DATA, 3));
+}
+
+/* Nor what is being answered, here by what ib_core took for the response to an earlier one. */
+TEST_F(peers, response_after_a_timeout_cannot_be_kept_beside_another)
+{
+	static const struct rmpp_pkt plain;
+	uint64_t tid, other;
+	int i;
+
+	ASSERT_EQ(0, use_file_with_budget(self, 16384));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, request(self, 100, TIMEOUT, &tid));
+		ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	}
+	ASSERT_EQ(0, request(self, 100, -1, &tid));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
+	for (other = 1; other <= 100; other++)
+		ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, other, &plain));
+	sleep_ms(WHILE);
+	other = module_counter(self, "recv_dropped_budget");
+	ASSERT_LT(0, other);
+	ASSERT_EQ(0, answer_at_once(self, tid));
+	sleep_ms(WHILE);
+	EXPECT_EQ(other + 1, module_counter(self, "recv_dropped_budget"));
+	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE) >= 0)
+		EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
 }
 
 /* It is read, though a longer one was to come before it. */

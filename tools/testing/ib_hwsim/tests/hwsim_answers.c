@@ -291,22 +291,6 @@ TEST_F_TIMEOUT(peers, late_copy_while_the_request_is_sent, 60)
 	EXPECT_EQ(TWO, got(self, SOON));
 }
 
-/* A late copy of what has answered an earlier one of that TID: its sender needs the ACK. */
-TEST_F(peers, late_copy_while_the_next_request_is_sent)
-{
-	uint64_t tid;
-
-	ASSERT_EQ(0, ask(self, 100, 2000, 0, &tid));
-	ASSERT_EQ(0, answer_all(self, tid, 3, ONE));
-	ASSERT_EQ(ONE, got(self, SOON));
-	asked_again(self);
-	self->asked--;
-	ASSERT_EQ(0, ask(self, 5 * SEG, 3000, 3, &tid));
-	sleep_ms(50);
-	ASSERT_EQ(0, answer(self, tid, 1, 3, ONE));
-	EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 3));
-}
-
 /* Another begins in the place of the first, and there is no room: it is asked for again soon. */
 TEST_F(peers, response_in_place_of_the_first_is_refused)
 {
