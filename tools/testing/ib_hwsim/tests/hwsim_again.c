@@ -196,21 +196,13 @@ static int use_file_without_budget(FIXTURE_DATA(peers) *self)
 	return use_file_with_budget(self, 0);
 }
 
-/* In one MAD, without RMPP. */
-static int answer_at_once(FIXTURE_DATA(peers) *self, uint64_t tid)
-{
-	static const struct rmpp_pkt pkt;
-
-	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
-}
-
 TEST_F(peers, answer_cannot_be_kept)
 {
 	uint64_t tid;
 
 	ASSERT_EQ(0, use_file_without_budget(self));
 	ASSERT_EQ(0, ask(self, &tid));
-	ASSERT_EQ(0, answer_at_once(self, tid));
+	ASSERT_EQ(0, answer_plainly(self, tid));
 	expect_attempts(_metadata, self, 1 + RETRIES);
 	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));
 }
@@ -223,7 +215,7 @@ static void expect_response_is_seen(struct __test_metadata *_metadata,
 
 	EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 0));
 	seen = module_counter(self, "recv_dropped_budget");
-	ASSERT_EQ(0, answer_at_once(self, tid));
+	ASSERT_EQ(0, answer_plainly(self, tid));
 	sleep_ms(WHILE);
 	EXPECT_EQ(seen + 1, module_counter(self, "recv_dropped_budget"));
 }
@@ -234,7 +226,7 @@ TEST_F(peers, response_of_one_MAD_to_a_message_cannot_be_kept)
 
 	ASSERT_EQ(0, use_file_without_budget(self));
 	ASSERT_EQ(0, message_arrived(self, 2 * SOON, &tid));
-	ASSERT_EQ(0, answer_at_once(self, tid));
+	ASSERT_EQ(0, answer_plainly(self, tid));
 	expect_response_is_seen(_metadata, self, tid);
 }
 
@@ -279,7 +271,7 @@ TEST_F(peers, response_cannot_be_kept_and_what_waits_for_it_fails)
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
 	ASSERT_EQ(0, abort_answer(self, tid));
 	sleep_ms(WHILE);
-	ASSERT_EQ(0, answer_at_once(self, tid));
+	ASSERT_EQ(0, answer_plainly(self, tid));
 	sleep_ms(WHILE);
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
 	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
@@ -295,7 +287,7 @@ TEST_F(peers, response_after_a_timeout_cannot_be_kept)
 	ASSERT_EQ(0, request(self, 100, TIMEOUT, &tid));
 	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	ASSERT_EQ(0, request(self, 100, -1, &tid));
-	ASSERT_EQ(0, answer_at_once(self, tid));
+	ASSERT_EQ(0, answer_plainly(self, tid));
 	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
 	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));
@@ -310,7 +302,7 @@ TEST_F(peers, response_after_a_timeout_cannot_be_kept_while_a_message_is_sent)
 	ASSERT_EQ(0, request(self, 100, TIMEOUT, &tid));
 	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	ASSERT_EQ(0, request(self, 3 * SEG, -1, &tid));
-	ASSERT_EQ(0, answer_at_once(self, tid));
+	ASSERT_EQ(0, answer_plainly(self, tid));
 	EXPECT_GT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
 	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));
 	ASSERT_EQ(0, peer_acks(self, tid, 1, 10));
@@ -337,7 +329,7 @@ TEST_F(peers, response_after_a_timeout_cannot_be_kept_beside_another)
 	sleep_ms(WHILE);
 	other = module_counter(self, "recv_dropped_budget");
 	ASSERT_LT(0, other);
-	ASSERT_EQ(0, answer_at_once(self, tid));
+	ASSERT_EQ(0, answer_plainly(self, tid));
 	sleep_ms(WHILE);
 	EXPECT_EQ(other + 1, module_counter(self, "recv_dropped_budget"));
 	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE) >= 0)
@@ -349,7 +341,7 @@ static void expect_response_is_read(struct __test_metadata *_metadata,
 				    FIXTURE_DATA(peers) *self, uint64_t tid)
 {
 	EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 0));
-	ASSERT_EQ(0, answer_at_once(self, tid));
+	ASSERT_EQ(0, answer_plainly(self, tid));
 	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
 	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
 }

@@ -227,6 +227,14 @@ static inline int peer_acks(FIXTURE_DATA(peers) *self, uint64_t tid,
 	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
 }
 
+/* It responds in one MAD, without RMPP. */
+static inline int answer_plainly(FIXTURE_DATA(peers) *self, uint64_t tid)
+{
+	static const struct rmpp_pkt pkt;
+
+	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
+}
+
 /* The peer's response ends. */
 static inline int abort_answer(FIXTURE_DATA(peers) *self, uint64_t tid)
 {
