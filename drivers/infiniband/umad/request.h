@@ -200,6 +200,7 @@ void umad_request_cancel_all(struct umad_agent *agent);
 void umad_request_answer_lost(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 			      const struct ib_mad_hdr *response,
 			      const struct ib_user_mad_hdr *hdr);
+void umad_request_fail_infinite(struct umad_request *req, u8 status);
 bool umad_request_answered(struct umad_agent *agent,
 			   struct ib_mad_send_buf *buf,
 			   const struct ib_mad_hdr *response,

@@ -240,6 +240,23 @@ static struct umad_request *other_request(struct umad_agent *agent,
 	return container_of(txn, struct umad_request, txn);
 }
 
+/**
+ * umad_request_fail_infinite() - no response can come any more
+ * @req: the request
+ * @status: RMPPStatus, for the trace
+ *
+ * With a deadline it ends by that, and may be answered until then; without one it hears
+ * it now.
+ * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
+ */
+void umad_request_fail_infinite(struct umad_request *req, u8 status)
+{
+	lockdep_assert_held(&req->file->lock);
+	if (req->txn.state == UMAD_TXN_WAIT &&
+	    req->txn.timeout == UMAD_TIMEOUT_INFINITE)
+		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, status, 0);
+}
+
 /*
  * A response has been lost that ib_core has matched with @matched, which has ended. It is not
  * that of what has not been sent whole, nor of what is being answered.
@@ -249,9 +266,8 @@ static void fail_other(struct umad_agent *agent, const struct umad_request *matc
 {
 	struct umad_request *req = other_request(agent, matched, response, hdr);
 
-	if (req && req->txn.state == UMAD_TXN_WAIT && req->waiting && !req->answer_comes &&
-	    req->txn.timeout == UMAD_TIMEOUT_INFINITE)
-		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, 0, 0);
+	if (req && req->waiting && !req->answer_comes)
+		umad_request_fail_infinite(req, 0);
 }
 
 /**

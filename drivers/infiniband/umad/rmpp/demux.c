@@ -36,7 +36,7 @@ static void replace_wait_entry(struct ib_mad_send_buf *buf)
 	if (umad_send_rearm(req, buf))
 		return;
 	spin_lock(&req->file->lock);
-	umad_rmpp_fail_infinite(req, IB_MGMT_RMPP_STATUS_UNSPEC);
+	umad_request_fail_infinite(req, IB_MGMT_RMPP_STATUS_UNSPEC);
 	umad_request_unlock(req->file);
 }
 

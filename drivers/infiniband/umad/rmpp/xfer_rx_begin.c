@@ -173,9 +173,8 @@ out:
 static void refuse_response(struct umad_request *req)
 {
 	spin_lock(&req->file->lock);
-	umad_rmpp_fail_infinite(req, IB_MGMT_RMPP_STATUS_RESX);
 	/* One may have begun, and given way to it. */
-	umad_answer_failed(req);
+	umad_xfer_rx_response_failed(req, IB_MGMT_RMPP_STATUS_RESX);
 	umad_request_unlock(req->file);
 }
 

@@ -328,20 +328,17 @@ void umad_xfer_rx_answer_work(struct work_struct *work)
 }
 
 /**
- * umad_rmpp_fail_infinite() - a response will not be completed
+ * umad_xfer_rx_response_failed() - a response will not be completed
  * @req: the request that waits for it
  * @status: RMPPStatus, for the trace
  *
- * A request with a deadline may still be answered again; one without hears now
- * that nothing will come.
+ * Its sender may begin again, until the deadline of the request.
  * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
  */
-void umad_rmpp_fail_infinite(struct umad_request *req, u8 status)
+void umad_xfer_rx_response_failed(struct umad_request *req, u8 status)
 {
-	lockdep_assert_held(&req->file->lock);
-	if (req->txn.state == UMAD_TXN_WAIT &&
-	    req->txn.timeout == UMAD_TIMEOUT_INFINITE)
-		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, status, 0);
+	umad_request_fail_infinite(req, status);
+	umad_answer_failed(req);
 }
 
 /**
@@ -349,7 +346,6 @@ void umad_rmpp_fail_infinite(struct umad_request *req, u8 status)
  * @rx: in the table still
  * @refused: for want of room
  *
- * Its sender may begin again, until the deadline of the request that it answers.
  * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
  */
 void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
@@ -358,10 +354,8 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_RX_FAILED);
-	if (!rx->solicited)
-		return;
-	umad_rmpp_fail_infinite(rx->req, rx->engine.status);
-	umad_answer_failed(rx->req);
+	if (rx->solicited)
+		umad_xfer_rx_response_failed(rx->req, rx->engine.status);
 }
 
 /**
@@ -395,7 +389,7 @@ static void end_infinite(struct umad_xfer_rx *rx)
 	struct umad_file *file = rx->agent->file;
 
 	spin_lock(&file->lock);
-	umad_rmpp_fail_infinite(rx->req, rx->engine.status);
+	umad_request_fail_infinite(rx->req, rx->engine.status);
 	umad_request_unlock(file);
 }
 
