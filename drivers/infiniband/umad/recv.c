@@ -280,7 +280,8 @@ static void receive(struct umad_agent *agent, const struct ib_mad_agent *core,
 	recv = make_entry(agent, rwc);
 	if (recv)
 		mad_deliver(agent, buf, rwc, recv);
-	else if (buf)
+	else if (buf && !umad_mad_is_rmpp_active(mad))
+		/* A segment for a process's own RMPP is sent again. */
 		answer_lost(agent, buf, rwc);
 free:
 	ib_free_recv_mad(rwc);

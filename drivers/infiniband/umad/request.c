@@ -567,7 +567,7 @@ void umad_request_wait_ended(struct umad_request *req, enum ib_wc_status status)
 	enum umad_txn_event event = UMAD_TXN_EV_FAILED;
 
 	if (status == IB_WC_SUCCESS)
-		event = req->answer_lost ? UMAD_TXN_EV_LOST : UMAD_TXN_EV_SENT;
+		event = umad_request_has_lost_answer(req) ? UMAD_TXN_EV_LOST : UMAD_TXN_EV_SENT;
 	umad_request_step(req, event, status, 0);
 }
 

@@ -165,6 +165,18 @@ static inline bool umad_request_has_ended(const struct umad_request *req)
 	return READ_ONCE(req->txn.state) == UMAD_TXN_DONE;
 }
 
+/**
+ * umad_request_has_lost_answer() - has its response come, and could not be kept?
+ * @req: a MAD of it that waits for a response has been completed by one
+ *
+ * Not while another is being reassembled: what was lost beside that is not awaited.
+ * Context: process, &umad_file.lock held.
+ */
+static inline bool umad_request_has_lost_answer(const struct umad_request *req)
+{
+	return req->answer_lost && !req->answer_comes;
+}
+
 /* request.c */
 int umad_request_init(void);
 void umad_request_exit(void);

@@ -259,14 +259,21 @@ void umad_request_fail_infinite(struct umad_request *req, u8 status)
 
 /*
  * A response has been lost that ib_core has matched with @matched, which has ended. It is not
- * that of what has not been sent whole, nor of what is being answered.
+ * that of what has not been sent whole, nor of what is being answered; nor if @matched's node
+ * has sent it, which the other request was not sent to: what waits for the response to that
+ * is in ib_core still.
  */
 static void fail_other(struct umad_agent *agent, const struct umad_request *matched,
 		       const struct ib_mad_hdr *response, const struct ib_user_mad_hdr *hdr)
 {
 	struct umad_request *req = other_request(agent, matched, response, hdr);
+	struct umad_addr from;
 
-	if (req && req->waiting && !req->answer_comes)
+	if (!req || !req->waiting || req->answer_comes)
+		return;
+	umad_addr_from_hdr(&from, hdr);
+	if (!umad_addr_is_near(&matched->txn.dest, &from) ||
+	    umad_addr_is_near(&req->txn.dest, &from))
 		umad_request_fail_infinite(req, 0);
 }
 

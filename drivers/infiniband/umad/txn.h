@@ -43,7 +43,7 @@ enum umad_txn_state {
  * @UMAD_TXN_EV_FAILED: its send failed here, and will catch no response
  * @UMAD_TXN_EV_CANCEL: its owner gives it up
  * @UMAD_TXN_EV_UNDELIVERED: its message of several segments did not arrive, or
- *	will not be answered; or its response has begun and failed
+ *	no response can come any more
  */
 enum umad_txn_event {
 	UMAD_TXN_EV_RESPONSE,

@@ -38,7 +38,7 @@ static void waiting_done(struct ib_mad_send_buf *buf, enum ib_wc_status status)
 	umad_wait_entry_done(req, buf);
 	umad_request_count_failure(req, status);
 	/* The response has overtaken the last ACK, and there was no room for it. */
-	if (req->answer_lost)
+	if (umad_request_has_lost_answer(req))
 		umad_request_step(req, UMAD_TXN_EV_LOST, status, 0);
 	umad_rmpp_await(req);
 	umad_request_unlock(file);

@@ -114,7 +114,7 @@ static void turn_around_ended(struct ib_mad_send_buf *buf, enum ib_wc_status sta
 	spin_lock(&file->lock);
 	umad_request_count_failure(req, status);
 	waited = waited && umad_wait_entry_done(req, buf);
-	if (waited && req->answer_lost)
+	if (waited && umad_request_has_lost_answer(req))
 		umad_request_step(req, UMAD_TXN_EV_LOST, status, 0);
 	turn = next_is_due(req);
 	if (!turn)

@@ -210,7 +210,7 @@ static void clean_up(struct umad_xfer_rx *rx, struct rx_segment *seg)
 
 /*
  * STOP and ABORT are never answered (IBA 13.6.2), nor is what is forgotten. Said
- * in the section that makes the engine DEAD, or the work that has resolved the
+ * in the section that makes the engine CLOSED, or the work that has resolved the
  * address would answer with why.
  */
 static void keep_silent(struct umad_xfer_rx *rx, enum rmpp_rx_verdict verdict)
@@ -396,13 +396,18 @@ static void end_ambiguous(struct umad_xfer_rx *rx)
 }
 
 /* Another message begins in its place. Its table's reference is the caller's. */
-static void give_way(struct umad_xfer_rx *rx)
+static void give_way(struct umad_xfer_rx *rx, const struct rmpp_packet *packet)
 {
 	struct umad_stats *stats = &rx->agent->file->port->stats;
+	u8 status;
 
 	if (rx->engine.state == RMPP_RX_REASSEMBLING) {
-		umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
 		rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
+		/* What is malformed is not the response either. */
+		if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE)
+			umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
+		else
+			umad_xfer_rx_failed(rx, false);
 	}
 	/* Its ABORT would be taken for the other's. */
 	WRITE_ONCE(rx->silent, true);
@@ -533,8 +538,8 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 		return;
 	}
 	if (rx)
-		give_way(rx);
-	spin_unlock(&file->lock);
+		give_way(rx, packet);
+	umad_request_unlock(file);
 	/* The table's. */
 	if (rx)
 		umad_xfer_rx_put(rx);

@@ -332,7 +332,7 @@ void umad_xfer_rx_answer_work(struct work_struct *work)
  * @req: the request that waits for it
  * @status: RMPPStatus, for the trace
  *
- * Its sender may begin again, until the deadline of the request.
+ * Its sender may begin again, until the deadline of the request; without one it ends.
  * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
  */
 void umad_xfer_rx_response_failed(struct umad_request *req, u8 status)

@@ -309,31 +309,102 @@ TEST_F(peers, response_after_a_timeout_cannot_be_kept_while_a_message_is_sent)
 	EXPECT_EQ(RMPP_DATA, see_packet(self, tid, RMPP_DATA, 3));
 }
 
-/* Nor what is being answered, here by what ib_core took for the response to an earlier one. */
-TEST_F(peers, response_after_a_timeout_cannot_be_kept_beside_another)
+/* What nobody asked for fills the budget, and the plain response of the first peer is dropped. */
+static void lose_plain_response(struct __test_metadata *_metadata,
+				FIXTURE_DATA(peers) *self, uint64_t tid)
 {
 	static const struct rmpp_pkt plain;
-	uint64_t tid, other;
-	int i;
+	uint64_t other;
+	long dropped;
+
+	for (other = 1; other <= 100; other++)
+		ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, other, &plain));
+	sleep_ms(WHILE);
+	dropped = module_counter(self, "recv_dropped_budget");
+	ASSERT_LT(0, dropped);
+	ASSERT_EQ(0, answer_plainly(self, tid));
+	sleep_ms(WHILE);
+	EXPECT_EQ(dropped + 1, module_counter(self, "recv_dropped_budget"));
+}
+
+/* All is read, and nothing of it is a timeout. */
+static void expect_no_timeout(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self)
+{
+	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE) >= 0)
+		EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+}
+
+/*
+ * Nor what is being answered: the response of several segments, which ib_core took for that
+ * to an earlier request, is read. The plain one is taken for the response to another earlier
+ * one, or for that of the request itself.
+ */
+static void lose_one_beside_another(struct __test_metadata *_metadata,
+				    FIXTURE_DATA(peers) *self, int expired)
+{
+	uint64_t tid;
+	int seg;
 
 	ASSERT_EQ(0, use_file_with_budget(self, 16384));
-	for (i = 0; i < 2; i++) {
+	while (expired--) {
 		ASSERT_EQ(0, request(self, 100, TIMEOUT, &tid));
 		ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	}
 	ASSERT_EQ(0, request(self, 100, -1, &tid));
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
 	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
-	for (other = 1; other <= 100; other++)
-		ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, other, &plain));
-	sleep_ms(WHILE);
-	other = module_counter(self, "recv_dropped_budget");
-	ASSERT_LT(0, other);
-	ASSERT_EQ(0, answer_plainly(self, tid));
-	sleep_ms(WHILE);
-	EXPECT_EQ(other + 1, module_counter(self, "recv_dropped_budget"));
-	while (rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE) >= 0)
-		EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	lose_plain_response(_metadata, self, tid);
+	expect_no_timeout(_metadata, self);
+	for (seg = 2; seg <= 3; seg++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, 3));
+		EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, seg));
+	}
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+}
+
+TEST_F(peers, response_after_a_timeout_cannot_be_kept_beside_another)
+{
+	lose_one_beside_another(_metadata, self, 2);
+}
+
+TEST_F(peers, response_cannot_be_kept_beside_another)
+{
+	lose_one_beside_another(_metadata, self, 1);
+}
+
+/* Nor one to another node, which has yet to answer. */
+TEST_F(peers, late_response_of_another_node_cannot_be_kept)
+{
+	static const struct rmpp_pkt plain;
+	uint64_t tid;
+
+	ASSERT_EQ(0, use_file_with_budget(self, 16384));
+	ASSERT_EQ(0, request(self, 100, TIMEOUT, &tid));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	self->port.lid = PEER + 1;
+	ASSERT_EQ(0, request(self, 100, -1, &tid));
+	lose_plain_response(_metadata, self, tid);
+	expect_no_timeout(_metadata, self);
+	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &plain));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	EXPECT_EQ(htobe16(PEER + 1), rmpp_user_hdr(&self->got)->lid);
+}
+
+/* A segment for a process that does RMPP itself is sent again. */
+TEST_F(peers, segment_for_the_process_cannot_be_kept)
+{
+	const struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP };
+	uint64_t tid;
+
+	ASSERT_EQ(0, use_file_without_budget(self));
+	ASSERT_EQ(0, umad_unreg(self->fd, 0));
+	ASSERT_EQ(0, rmpp_register(self->fd, &agent));
+	ASSERT_EQ(0, request(self, 100, -1, &tid));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
+	EXPECT_GT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
+	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));
 }
 
 /* It is read, though a longer one was to come before it. */

@@ -308,6 +308,39 @@ TEST_F(peers, response_in_place_of_the_first_is_refused)
 	TH_LOG("after %llu ms", (unsigned long long)(now_ms() - start));
 }
 
+/* The response begins, and in its place comes a first segment that says it has failed. */
+static int begin_badly(FIXTURE_DATA(peers) *self, uint32_t timeout_ms)
+{
+	const struct rmpp_pkt bad = { 1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST, 1, 1,
+				      RMPP_PAYLOAD };
+	uint64_t tid;
+
+	if (ask(self, 100, timeout_ms, 3, &tid) || answer(self, tid, 1, 3, ONE))
+		return -EIO;
+	sleep_ms(50);
+	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &bad) ?:
+	       see_packet(self, tid, RMPP_ABORT, 0) == RMPP_ABORT ? 0 : -EIO;
+}
+
+TEST_F(peers, response_in_place_of_the_first_is_malformed)
+{
+	uint64_t start = now_ms();
+	bool again = false;
+
+	ASSERT_EQ(0, begin_badly(self, 500));
+	while (!again && now_ms() - start < 2000) {
+		sleep_ms(10);
+		again = asked_again(self);
+	}
+	EXPECT_TRUE(again);
+}
+
+TEST_F(peers, response_in_place_of_the_first_is_malformed_without_a_deadline)
+{
+	ASSERT_EQ(0, begin_badly(self, -1));
+	EXPECT_EQ(-ETIMEDOUT, got(self, SOON));
+}
+
 /* One that asks, and two nodes that are asked by single MADs. */
 FIXTURE(nodes) {
 	struct test_port port;
