@@ -242,6 +242,13 @@ static void mad_deliver(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 	}
 }
 
+/* For a process's own RMPP: its sender repeats it. */
+static bool is_segment(const struct ib_mad_hdr *mad)
+{
+	return umad_mad_is_rmpp_active(mad) &&
+	       ((const struct ib_rmpp_mad *)mad)->rmpp_hdr.rmpp_type == IB_MGMT_RMPP_TYPE_DATA;
+}
+
 static void answer_lost(struct umad_agent *agent, struct ib_mad_send_buf *buf,
 			const struct ib_mad_recv_wc *rwc)
 {
@@ -280,8 +287,7 @@ static void receive(struct umad_agent *agent, const struct ib_mad_agent *core,
 	recv = make_entry(agent, rwc);
 	if (recv)
 		mad_deliver(agent, buf, rwc, recv);
-	else if (buf && !umad_mad_is_rmpp_active(mad))
-		/* A segment for a process's own RMPP is sent again. */
+	else if (buf && !is_segment(mad))
 		answer_lost(agent, buf, rwc);
 free:
 	ib_free_recv_mad(rwc);

@@ -396,18 +396,13 @@ static void end_ambiguous(struct umad_xfer_rx *rx)
 }
 
 /* Another message begins in its place. Its table's reference is the caller's. */
-static void give_way(struct umad_xfer_rx *rx, const struct rmpp_packet *packet)
+static void give_way(struct umad_xfer_rx *rx)
 {
 	struct umad_stats *stats = &rx->agent->file->port->stats;
-	u8 status;
 
 	if (rx->engine.state == RMPP_RX_REASSEMBLING) {
+		umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
 		rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
-		/* What is malformed is not the response either. */
-		if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE)
-			umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
-		else
-			umad_xfer_rx_failed(rx, false);
 	}
 	/* Its ABORT would be taken for the other's. */
 	WRITE_ONCE(rx->silent, true);
@@ -455,17 +450,18 @@ static const struct umad_timer_ops timer_ops = {
 };
 
 /* The first segment of a message, or one of none. */
-static void transfer_begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+static bool transfer_begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 			   const struct rmpp_packet *packet, const struct umad_rmpp_key *key)
 {
 	struct umad_xfer_rx *rx;
 
 	rx = umad_xfer_rx_begin(agent, rwc, packet, key, &timer_ops);
 	if (!rx)
-		return;
+		return false;
 	spin_lock(&agent->file->lock);
 	umad_xfer_rx_receive(rx, rwc, packet);
 	umad_xfer_rx_put(rx);
+	return true;
 }
 
 /**
@@ -538,12 +534,13 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 		return;
 	}
 	if (rx)
-		give_way(rx, packet);
-	umad_request_unlock(file);
+		give_way(rx);
+	spin_unlock(&file->lock);
+	if (!transfer_begin(agent, rwc, packet, key) && rx)
+		umad_xfer_rx_not_replaced(rx);
 	/* The table's. */
 	if (rx)
 		umad_xfer_rx_put(rx);
-	transfer_begin(agent, rwc, packet, key);
 }
 
 /**

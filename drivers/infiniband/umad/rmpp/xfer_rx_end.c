@@ -359,6 +359,22 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 }
 
 /**
+ * umad_xfer_rx_not_replaced() - what it has given way to is no message
+ * @rx: its caller's; not in the table any more
+ *
+ * Context: process, a handler of ib_core; may sleep; hold no lock.
+ */
+void umad_xfer_rx_not_replaced(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	spin_lock(&file->lock);
+	if (rx->solicited && rx->req && !rx->req->answer_comes && !rx->agent->shutdown)
+		umad_xfer_rx_response_failed(rx->req, rx->engine.status);
+	umad_request_unlock(file);
+}
+
+/**
  * umad_xfer_rx_evict() - end a message to make room for another
  * @rx: being reassembled, in the table
  *

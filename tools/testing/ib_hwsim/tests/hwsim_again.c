@@ -335,22 +335,28 @@ static void expect_no_timeout(struct __test_metadata *_metadata, FIXTURE_DATA(pe
 }
 
 /*
- * Nor what is being answered: the response of several segments, which ib_core took for that
- * to an earlier request, is read. The plain one is taken for the response to another earlier
- * one, or for that of the request itself.
+ * Nor what is being answered: the response of several segments is read. So many requests
+ * have expired; ib_core takes for the response to each what comes first: the ACKs of a message
+ * of two segments, then the first segment, then the plain response, or takes that for the
+ * response to the request itself.
  */
 static void lose_one_beside_another(struct __test_metadata *_metadata,
-				    FIXTURE_DATA(peers) *self, int expired)
+				    FIXTURE_DATA(peers) *self, int expired, uint32_t acks)
 {
 	uint64_t tid;
-	int seg;
+	uint32_t seg;
 
 	ASSERT_EQ(0, use_file_with_budget(self, 16384));
 	while (expired--) {
 		ASSERT_EQ(0, request(self, 100, TIMEOUT, &tid));
 		ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	}
-	ASSERT_EQ(0, request(self, 100, -1, &tid));
+	ASSERT_EQ(0, request(self, acks ? 2 * SEG : 100, -1, &tid));
+	for (seg = 1; seg <= acks; seg++) {
+		ASSERT_EQ(0, peer_acks(self, tid, seg, 10));
+		ASSERT_EQ(0, seg == 1 ? see_packet(self, tid, RMPP_DATA, 2) != RMPP_DATA :
+					see_turn(self, SOON));
+	}
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
 	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
 	lose_plain_response(_metadata, self, tid);
@@ -365,12 +371,23 @@ static void lose_one_beside_another(struct __test_metadata *_metadata,
 
 TEST_F(peers, response_after_a_timeout_cannot_be_kept_beside_another)
 {
-	lose_one_beside_another(_metadata, self, 2);
+	lose_one_beside_another(_metadata, self, 2, 0);
 }
 
 TEST_F(peers, response_cannot_be_kept_beside_another)
 {
-	lose_one_beside_another(_metadata, self, 1);
+	lose_one_beside_another(_metadata, self, 1, 0);
+}
+
+TEST_F(peers, response_to_a_message_cannot_be_kept_beside_another)
+{
+	lose_one_beside_another(_metadata, self, 3, 2);
+}
+
+/* The response begins before the last ACK. */
+TEST_F(peers, response_to_a_last_segment_cannot_be_kept_beside_another)
+{
+	lose_one_beside_another(_metadata, self, 2, 1);
 }
 
 /* Nor one to another node, which has yet to answer. */
@@ -392,16 +409,52 @@ TEST_F(peers, late_response_of_another_node_cannot_be_kept)
 	EXPECT_EQ(htobe16(PEER + 1), rmpp_user_hdr(&self->got)->lid);
 }
 
-/* A segment for a process that does RMPP itself is sent again. */
-TEST_F(peers, segment_for_the_process_cannot_be_kept)
+/* The same, with two nodes behind a router, which has one LID. */
+TEST_F(peers, late_response_of_another_node_cannot_be_kept_behind_a_router)
 {
-	const struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP };
 	uint64_t tid;
 
-	ASSERT_EQ(0, use_file_without_budget(self));
-	ASSERT_EQ(0, umad_unreg(self->fd, 0));
-	ASSERT_EQ(0, rmpp_register(self->fd, &agent));
-	ASSERT_EQ(0, request(self, 100, -1, &tid));
+	ASSERT_EQ(0, use_file_with_budget(self, 16384));
+	ASSERT_EQ(0, use_gid(self, 1));
+	memcpy(self->port.gid, self->grh + 8, sizeof(self->port.gid));
+	ASSERT_EQ(0, request(self, 100, TIMEOUT, &tid));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	rmpp_user_hdr(&self->msg)->timeout_ms = -1;
+	rmpp_user_hdr(&self->msg)->gid[15] = 2;
+	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
+	lose_plain_response(_metadata, self, tid);
+	expect_no_timeout(_metadata, self);
+	self->grh[23] = 2;
+	ASSERT_EQ(0, answer_plainly(self, tid));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+}
+
+/* A process that does RMPP itself asks, and cannot keep what comes. */
+static int ask_without_rmpp(FIXTURE_DATA(peers) *self, uint64_t *tid)
+{
+	const struct rmpp_agent agent = { .mgmt_class = CLASS_RMPP };
+
+	return use_file_without_budget(self) ?: umad_unreg(self->fd, 0) ?:
+	       rmpp_register(self->fd, &agent) ?: request(self, 100, -1, tid);
+}
+
+TEST_F(peers, ABORT_for_the_process_cannot_be_kept)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, ask_without_rmpp(self, &tid));
+	ASSERT_EQ(0, abort_answer(self, tid));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+}
+
+/* A segment is sent again. */
+TEST_F(peers, segment_for_the_process_cannot_be_kept)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, ask_without_rmpp(self, &tid));
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
 	EXPECT_GT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
 	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));

@@ -308,37 +308,50 @@ TEST_F(peers, response_in_place_of_the_first_is_refused)
 	TH_LOG("after %llu ms", (unsigned long long)(now_ms() - start));
 }
 
-/* The response begins, and in its place comes a first segment that says it has failed. */
-static int begin_badly(FIXTURE_DATA(peers) *self, uint32_t timeout_ms)
+/* The response begins, and in its place comes what cannot: its next attempt is due. */
+static void replace_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			   uint32_t timeout_ms, uint8_t status, uint8_t dgid)
 {
-	const struct rmpp_pkt bad = { 1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST, 1, 1,
+	const struct rmpp_pkt bad = { 1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST, status, 1,
 				      RMPP_PAYLOAD };
-	uint64_t tid;
+	uint64_t tid, start;
+	bool again = false;
 
-	if (ask(self, 100, timeout_ms, 3, &tid) || answer(self, tid, 1, 3, ONE))
-		return -EIO;
+	ASSERT_EQ(0, use_gid(self, 1));
+	ASSERT_EQ(0, ask(self, 100, timeout_ms, 3, &tid));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
 	sleep_ms(50);
-	return inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &bad) ?:
-	       see_packet(self, tid, RMPP_ABORT, 0) == RMPP_ABORT ? 0 : -EIO;
+	self->grh[39] += dgid;
+	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &bad));
+	EXPECT_EQ(timeout_ms == -1U ? -ETIMEDOUT : -ETIME, got(self, WHILE));
+	for (start = now_ms(); timeout_ms != -1U && !again && now_ms() - start < 2000;) {
+		sleep_ms(10);
+		again = asked_again(self);
+	}
+	EXPECT_EQ(timeout_ms != -1U, again);
 }
 
 TEST_F(peers, response_in_place_of_the_first_is_malformed)
 {
-	uint64_t start = now_ms();
-	bool again = false;
-
-	ASSERT_EQ(0, begin_badly(self, 500));
-	while (!again && now_ms() - start < 2000) {
-		sleep_ms(10);
-		again = asked_again(self);
-	}
-	EXPECT_TRUE(again);
+	replace_answer(_metadata, self, 500, 1, 0);
 }
 
 TEST_F(peers, response_in_place_of_the_first_is_malformed_without_a_deadline)
 {
-	ASSERT_EQ(0, begin_badly(self, -1));
-	EXPECT_EQ(-ETIMEDOUT, got(self, SOON));
+	replace_answer(_metadata, self, -1, 1, 0);
+}
+
+/* To a GID that the port does not have. */
+TEST_F(peers, response_in_place_of_the_first_is_dropped)
+{
+	replace_answer(_metadata, self, 500, 0, 1);
+	EXPECT_EQ(1, module_counter(self, "recv_dropped_gid"));
+}
+
+TEST_F(peers, response_in_place_of_the_first_is_dropped_without_a_deadline)
+{
+	replace_answer(_metadata, self, -1, 0, 1);
 }
 
 /* One that asks, and two nodes that are asked by single MADs. */
