@@ -169,8 +169,8 @@ static inline bool umad_request_has_ended(const struct umad_request *req)
  * umad_request_has_lost_answer() - has its response come, and could not be kept?
  * @req: a MAD of it that waits for a response has been completed by one
  *
- * Not while another is being reassembled: what was lost beside that is not awaited.
  * Context: process, &umad_file.lock held.
+ * Return: true: it is lost; but while another is being reassembled, that one is awaited.
  */
 static inline bool umad_request_has_lost_answer(const struct umad_request *req)
 {

@@ -537,7 +537,7 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 		give_way(rx);
 	spin_unlock(&file->lock);
 	if (!transfer_begin(agent, rwc, packet, key) && rx)
-		umad_xfer_rx_not_replaced(rx);
+		umad_xfer_rx_tell_request(rx);
 	/* The table's. */
 	if (rx)
 		umad_xfer_rx_put(rx);

@@ -19,7 +19,7 @@ bool umad_xfer_rx_remove(struct umad_xfer_rx *rx);
 struct umad_xfer_rx *umad_xfer_rx_linger(struct umad_xfer_rx *rx);
 void umad_xfer_rx_put_lingering(struct umad_xfer_rx *rx);
 void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused);
-void umad_xfer_rx_not_replaced(struct umad_xfer_rx *rx);
+void umad_xfer_rx_tell_request(struct umad_xfer_rx *rx);
 bool umad_xfer_rx_evict(struct umad_xfer_rx *rx);
 void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx);
 bool umad_xfer_rx_prepare(struct umad_xfer_rx *rx, struct rmpp_packet *packet);

@@ -359,15 +359,17 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 }
 
 /**
- * umad_xfer_rx_not_replaced() - what it has given way to is no message
+ * umad_xfer_rx_tell_request() - a message has given way, and perhaps to no response
  * @rx: its caller's; not in the table any more
  *
- * Context: process, a handler of ib_core; may sleep; hold no lock.
+ * Context: process, in a handler of ib_core or with an active reference; may sleep; hold
+ * no lock.
  */
-void umad_xfer_rx_not_replaced(struct umad_xfer_rx *rx)
+void umad_xfer_rx_tell_request(struct umad_xfer_rx *rx)
 {
 	struct umad_file *file = rx->agent->file;
 
+	/* An unsolicited one, beside the response, is not what it waits for. */
 	spin_lock(&file->lock);
 	if (rx->solicited && rx->req && !rx->req->answer_comes && !rx->agent->shutdown)
 		umad_xfer_rx_response_failed(rx->req, rx->engine.status);
@@ -399,16 +401,6 @@ bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 	return true;
 }
 
-/* Without a deadline it has to hear that. */
-static void end_infinite(struct umad_xfer_rx *rx)
-{
-	struct umad_file *file = rx->agent->file;
-
-	spin_lock(&file->lock);
-	umad_request_fail_infinite(rx->req, rx->engine.status);
-	umad_request_unlock(file);
-}
-
 /**
  * umad_xfer_rx_stop_evicted() - tell the sender of a message that it was evicted
  * @rx: umad_xfer_rx_evict() was true; consumed
@@ -420,9 +412,7 @@ void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx)
 	struct umad_agent *agent = rx->agent;
 
 	answer_send(rx);
-	/* An unsolicited one, beside the response, is not what it waits for. */
-	if (rx->solicited)
-		end_infinite(rx);
+	umad_xfer_rx_tell_request(rx);
 	/* The table's. */
 	umad_xfer_rx_put(rx);
 	umad_agent_leave(agent);
