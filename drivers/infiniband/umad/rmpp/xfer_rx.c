@@ -395,20 +395,6 @@ static void end_ambiguous(struct umad_xfer_rx *rx)
 	umad_xfer_rx_put(rx);
 }
 
-/* Another message begins in its place. Its table's reference is the caller's. */
-static void give_way(struct umad_xfer_rx *rx)
-{
-	struct umad_stats *stats = &rx->agent->file->port->stats;
-
-	if (rx->engine.state == RMPP_RX_REASSEMBLING) {
-		umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
-		rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
-	}
-	/* Its ABORT would be taken for the other's. */
-	WRITE_ONCE(rx->silent, true);
-	umad_xfer_rx_remove(rx);
-}
-
 static struct umad_agent *timer_enter(struct umad_timer *timer, ktime_t now)
 {
 	struct umad_xfer_rx *rx = container_of(timer, struct umad_xfer_rx, timer);
@@ -449,15 +435,15 @@ static const struct umad_timer_ops timer_ops = {
 	.run = timer_run,
 };
 
-/* The first segment of a message, or one of none. */
+/* The first segment of a message, or one of none. Returns false if it will not begin. */
 static bool transfer_begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 			   const struct rmpp_packet *packet, const struct umad_rmpp_key *key)
 {
 	struct umad_xfer_rx *rx;
 
 	rx = umad_xfer_rx_begin(agent, rwc, packet, key, &timer_ops);
-	if (!rx)
-		return false;
+	if (IS_ERR_OR_NULL(rx))
+		return rx;
 	spin_lock(&agent->file->lock);
 	umad_xfer_rx_receive(rx, rwc, packet);
 	umad_xfer_rx_put(rx);
@@ -508,6 +494,7 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 {
 	enum first_again again = FIRST_BEGINS_ANOTHER;
 	struct umad_file *file = agent->file;
+	struct umad_request *req = NULL;
 	struct umad_xfer_rx *rx;
 
 	rx = umad_xfer_rx_find(agent, rwc, key, true);
@@ -534,13 +521,15 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 		return;
 	}
 	if (rx)
-		give_way(rx);
+		req = umad_xfer_rx_give_way(rx);
 	spin_unlock(&file->lock);
-	if (!transfer_begin(agent, rwc, packet, key) && rx)
-		umad_xfer_rx_tell_request(rx);
 	/* The table's. */
 	if (rx)
 		umad_xfer_rx_put(rx);
+	if (!transfer_begin(agent, rwc, packet, key) && req)
+		umad_xfer_rx_tell_request(req, IB_MGMT_RMPP_STATUS_T2L);
+	if (req)
+		umad_request_put(req);
 }
 
 /**

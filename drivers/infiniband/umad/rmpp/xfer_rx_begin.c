@@ -178,8 +178,8 @@ static void refuse_response(struct umad_request *req)
 	umad_request_unlock(req->file);
 }
 
-/* As good as lost on the way: its sender repeats the first segment. */
-static void count_lost(struct umad_agent *agent, int err)
+/* Returns what umad_xfer_rx_begin() does. */
+static struct umad_xfer_rx *count_lost(struct umad_agent *agent, int err)
 {
 	enum umad_stat why = UMAD_STAT_RECV_DROPPED_GID;
 
@@ -188,6 +188,7 @@ static void count_lost(struct umad_agent *agent, int err)
 		why = UMAD_STAT_RECV_DROPPED_NOMEM;
 	}
 	umad_stat_inc(&agent->file->port->stats, why);
+	return err == -ENOMEM ? ERR_PTR(err) : NULL;
 }
 
 /**
@@ -201,7 +202,8 @@ static void count_lost(struct umad_agent *agent, int err)
  * What is refused is counted and, if that is due, answered here.
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: the message with a reference, the packet not dealt with yet; NULL
- * when it is refused, or not worth an answer.
+ * when it is refused, or not worth an answer; ERR_PTR(-ENOMEM): as good as lost, its
+ * sender repeats it.
  */
 struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
@@ -227,10 +229,8 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 	}
 
 	rx = rx_alloc(agent, rwc, key, false);
-	if (IS_ERR(rx)) {
-		count_lost(agent, PTR_ERR(rx));
-		return NULL;
-	}
+	if (IS_ERR(rx))
+		return count_lost(agent, PTR_ERR(rx));
 	umad_timer_init(&rx->timer, ops);
 	ret = rx_list(rx, rwc, packet);
 	if (!ret) {
@@ -241,9 +241,9 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 	if (rx->solicited && ret != -ESHUTDOWN && ret != -ENOMEM)
 		refuse_response(rx->req);
 	umad_xfer_rx_put(rx);
-	if (ret == -ENOMEM) {
-		count_lost(agent, ret);
-	} else if (ret == -ENOENT) {
+	if (ret == -ENOMEM)
+		return count_lost(agent, ret);
+	if (ret == -ENOENT) {
 		umad_stat_inc(stats, UMAD_STAT_RECV_UNMATCHED);
 	} else if (ret != -ESHUTDOWN) {
 		umad_stat_inc(stats, UMAD_STAT_RMPP_REFUSED);

@@ -359,21 +359,46 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 }
 
 /**
- * umad_xfer_rx_tell_request() - a message has given way, and perhaps to no response
- * @rx: its caller's; not in the table any more
+ * umad_xfer_rx_give_way() - another message begins in its place
+ * @rx: in the table; that reference is the caller's after this
+ *
+ * Context: process, &umad_file.lock held; does not sleep.
+ * Return: the request that it was to answer, with a reference; NULL: none.
+ */
+struct umad_request *umad_xfer_rx_give_way(struct umad_xfer_rx *rx)
+{
+	struct umad_stats *stats = &rx->agent->file->port->stats;
+	struct umad_request *req = NULL;
+
+	lockdep_assert_held(&rx->agent->file->lock);
+	if (rx->engine.state == RMPP_RX_REASSEMBLING) {
+		umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
+		rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
+		if (rx->solicited) {
+			req = rx->req;
+			umad_request_get(req);
+		}
+	}
+	/* Its ABORT would be taken for the other's. */
+	WRITE_ONCE(rx->silent, true);
+	umad_xfer_rx_remove(rx);
+	return req;
+}
+
+/**
+ * umad_xfer_rx_tell_request() - a response has given way, and perhaps to none
+ * @req: the request that it was to answer
+ * @status: RMPPStatus, for the trace
  *
  * Context: process, in a handler of ib_core or with an active reference; may sleep; hold
  * no lock.
  */
-void umad_xfer_rx_tell_request(struct umad_xfer_rx *rx)
+void umad_xfer_rx_tell_request(struct umad_request *req, u8 status)
 {
-	struct umad_file *file = rx->agent->file;
-
-	/* An unsolicited one, beside the response, is not what it waits for. */
-	spin_lock(&file->lock);
-	if (rx->solicited && rx->req && !rx->req->answer_comes && !rx->agent->shutdown)
-		umad_xfer_rx_response_failed(rx->req, rx->engine.status);
-	umad_request_unlock(file);
+	spin_lock(&req->file->lock);
+	if (!req->answer_comes && !req->agent->shutdown)
+		umad_xfer_rx_response_failed(req, status);
+	umad_request_unlock(req->file);
 }
 
 /**
@@ -412,7 +437,9 @@ void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx)
 	struct umad_agent *agent = rx->agent;
 
 	answer_send(rx);
-	umad_xfer_rx_tell_request(rx);
+	/* An unsolicited one, beside the response, is not what it waits for. */
+	if (rx->solicited)
+		umad_xfer_rx_tell_request(rx->req, rx->engine.status);
 	/* The table's. */
 	umad_xfer_rx_put(rx);
 	umad_agent_leave(agent);

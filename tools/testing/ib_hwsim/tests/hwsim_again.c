@@ -168,6 +168,43 @@ TEST_F(peers, first_attempt_fails_and_there_is_no_memory)
 	expect_attempts(_metadata, self, RETRIES);
 }
 
+/* The first segment of a response of three, with other bytes. */
+static int begin_another(FIXTURE_DATA(peers) *self, uint64_t tid)
+{
+	const struct rmpp_pkt pkt = rmpp_data_pkt(1, 3, 3 * RMPP_PAYLOAD);
+
+	make_packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
+	self->frame.mad[60] ^= 0x55;
+	return raw_write(self->wire, &self->frame);
+}
+
+/* In the place of a response that has begun: its sender repeats the first segment. */
+TEST_F(peers, response_in_place_of_the_first_and_there_is_no_memory)
+{
+	uint32_t seg;
+	uint64_t tid;
+
+	if (access(FAILSLAB, F_OK))
+		SKIP(return, "no failslab in this kernel");
+	ASSERT_EQ(0, request(self, 100, -1, &tid));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
+	sleep_ms(50);
+	ASSERT_EQ(0, set_failslab("100"));
+	begin_another(self, tid);
+	sleep_ms(TIMEOUT);
+	ASSERT_EQ(0, set_failslab("0"));
+	EXPECT_EQ(1, module_counter(self, "recv_dropped_nomem"));
+	EXPECT_GT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
+	ASSERT_EQ(0, begin_another(self, tid));
+	for (seg = 1; seg <= 3; seg++) {
+		EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, seg));
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg + 1, 3));
+	}
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+}
+
 TEST_F(peers, answer_is_aborted)
 {
 	uint64_t tid;
