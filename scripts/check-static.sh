@@ -210,8 +210,8 @@ other_versions()
 }
 
 kdir=$(readlink -f "$("$here/kernel-cache.sh" stock-6.1)/kdir")
-check "static: gcc W=1, sparse" build "$kdir" stock W=1 C=2 \
-	CF=-D__CHECK_ENDIAN__ || :
+# All files are in the other build: sparse, which ccache does not help, reads them there.
+check "static: gcc W=1" build "$kdir" stock W=1 || :
 kdir=$("$here/kernel-cache.sh" debug-6.1)/kdir
 check "static: gcc W=1, sparse, with KUnit" build "$kdir" debug UMAD_KUNIT=m \
 	CONFIG_IB_HWSIM_KUNIT_TEST=m W=1 C=2 CF=-D__CHECK_ENDIAN__ || :

@@ -168,7 +168,8 @@ def programs(folder, strict=True):
                f"OUTPUT={output}"]
     # The kernel's source is 130 MB to fetch: only for those that want it.
     if "umad.mk" in makefile.read_text(encoding="utf-8"):
-        command.append(f"KSRC={kernel('source')}")
+        os.environ.setdefault("CCACHE_DIR", str(CACHE / "ccache"))
+        command += ["CC=ccache gcc", f"KSRC={kernel('source')}"]
 
     def make():
         output.mkdir(parents=True, exist_ok=True)

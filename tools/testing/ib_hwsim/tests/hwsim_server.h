@@ -102,6 +102,7 @@ static inline int open_files(const struct server *server)
 
 static inline void wake(int sig)
 {
+	(void)sig;
 }
 
 /* For so many seconds at most; bytes, or an errno. */

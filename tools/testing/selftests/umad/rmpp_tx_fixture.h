@@ -99,8 +99,8 @@ static void tx_take(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
 }
 
 /* It was not delivered, and the program is told; in-tree without a reason. */
-static void tx_told(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
-		    uint8_t reason, uint8_t status)
+static inline void tx_told(struct __test_metadata *_metadata, FIXTURE_DATA(tx) *self,
+			   uint8_t reason, uint8_t status)
 {
 	struct ib_user_mad_hdr *hdr;
 

@@ -12,3 +12,15 @@ LDFLAGS += -static
 LOCAL_HDRS += $(wildcard $(UMAD)/*.h) $(wildcard $(UAPI)/*.h)
 
 include $(KSRC)/tools/testing/selftests/lib.mk
+
+# An object for each source, though many programs share it: ccache keeps no programs.
+vpath %.c $(UMAD)
+$(OUTPUT)/obj/%.o: %.c $(LOCAL_HDRS)
+	@mkdir -p $(@D)
+	$(COMPILE.c) -o $@ $<
+
+$(TEST_GEN_PROGS) $(TEST_GEN_PROGS_EXTENDED): $(OUTPUT)/%: $(OUTPUT)/obj/%.o
+	$(LINK.c) -o $@ $^ $(LDLIBS)
+
+EXTRA_CLEAN += $(OUTPUT)/obj
+.SECONDARY:
