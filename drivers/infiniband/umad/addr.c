@@ -112,16 +112,17 @@ int umad_addr_compare_node(const struct umad_addr *a, const struct umad_addr *b)
 EXPORT_SYMBOL_IF_KUNIT(umad_addr_compare_node);
 
 /**
- * umad_addr_is_near() - may it be the same node?
+ * umad_addr_likeness() - may it be the same node?
  * @a: one, on InfiniBand
  * @b: the other
  *
- * A node may answer by another of its GIDs, or without one.
- * Return: true if the LIDs or the GIDs are equal.
+ * A node may answer by another of its GIDs, or without one. A GID tells more than a LID, which
+ * may be that of a router.
+ * Return: 2 if the GIDs are equal, else 1 if the LIDs are, else 0.
  */
-bool umad_addr_is_near(const struct umad_addr *a, const struct umad_addr *b)
+int umad_addr_likeness(const struct umad_addr *a, const struct umad_addr *b)
 {
-	if (a->lid && a->lid == b->lid)
-		return true;
-	return a->grh && b->grh && !memcmp(a->gid, b->gid, sizeof(a->gid));
+	if (a->grh && b->grh && !memcmp(a->gid, b->gid, sizeof(a->gid)))
+		return 2;
+	return a->lid && a->lid == b->lid;
 }

@@ -50,6 +50,6 @@ void umad_addr_to_ah_attr(const struct umad_addr *addr, enum rdma_ah_attr_type t
 void umad_addr_identity(struct umad_addr *id, const struct umad_addr *addr);
 int umad_addr_compare(const struct umad_addr *a, const struct umad_addr *b);
 int umad_addr_compare_node(const struct umad_addr *a, const struct umad_addr *b);
-bool umad_addr_is_near(const struct umad_addr *a, const struct umad_addr *b);
+int umad_addr_likeness(const struct umad_addr *a, const struct umad_addr *b);
 
 #endif /* UMAD_ADDR_H */

@@ -3,7 +3,6 @@
 #include <linux/types.h>
 #include "request.h"
 
-#include <linux/string.h>
 #include <linux/workqueue.h>
 #include "agent.h"
 #include "file.h"
@@ -235,8 +234,8 @@ static struct umad_request *other_request(struct umad_agent *agent,
 		return NULL;
 	umad_addr_from_hdr(&from, hdr);
 	if (matched && from_others(&matched->txn.dest, &txn->dest) &&
-	    umad_addr_is_near(&matched->txn.dest, &from) &&
-	    !umad_addr_is_near(&txn->dest, &from))
+	    umad_addr_likeness(&matched->txn.dest, &from) &&
+	    !umad_addr_likeness(&txn->dest, &from))
 		return NULL;
 	return container_of(txn, struct umad_request, txn);
 }
@@ -258,14 +257,6 @@ void umad_request_fail_infinite(struct umad_request *req, u8 status)
 		umad_request_step(req, UMAD_TXN_EV_UNDELIVERED, status, 0);
 }
 
-/* A GID tells more than a LID, which may be that of a router. */
-static int likeness(const struct umad_addr *dest, const struct umad_addr *from)
-{
-	if (dest->grh && from->grh && !memcmp(dest->gid, from->gid, sizeof(dest->gid)))
-		return 2;
-	return dest->lid == from->lid;
-}
-
 /*
  * A response has been lost that ib_core has matched with @matched, which has ended. It is not
  * that of what has not been sent whole, nor of what is being answered; nor if @matched's node
@@ -281,7 +272,8 @@ static void fail_other(struct umad_agent *agent, const struct umad_request *matc
 	if (!req || !req->waiting || req->answer_comes)
 		return;
 	umad_addr_from_hdr(&from, hdr);
-	if (likeness(&matched->txn.dest, &from) <= likeness(&req->txn.dest, &from))
+	if (umad_addr_likeness(&matched->txn.dest, &from) <=
+	    umad_addr_likeness(&req->txn.dest, &from))
 		umad_request_fail_infinite(req, 0);
 }
 

@@ -280,7 +280,7 @@ struct umad_txn *umad_txn_find_near(struct umad_txn_table *table,
 		txn = rb_entry(node, struct umad_txn, node);
 		if (compare_key(&probe, node))
 			break;
-		if (umad_addr_is_near(&txn->dest, dest))
+		if (umad_addr_likeness(&txn->dest, dest))
 			return txn;
 	}
 	return NULL;

@@ -170,14 +170,6 @@ out:
 	return ret;
 }
 
-static void refuse_response(struct umad_request *req)
-{
-	spin_lock(&req->file->lock);
-	/* One may have begun, and given way to it. */
-	umad_xfer_rx_response_failed(req, IB_MGMT_RMPP_STATUS_RESX);
-	umad_request_unlock(req->file);
-}
-
 /* Returns what umad_xfer_rx_begin() does. */
 static struct umad_xfer_rx *count_lost(struct umad_agent *agent, int err)
 {
@@ -239,7 +231,7 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 		return rx;
 	}
 	if (rx->solicited && ret != -ESHUTDOWN && ret != -ENOMEM)
-		refuse_response(rx->req);
+		umad_xfer_rx_tell_request(rx->req, IB_MGMT_RMPP_STATUS_RESX);
 	umad_xfer_rx_put(rx);
 	if (ret == -ENOMEM)
 		return count_lost(agent, ret);

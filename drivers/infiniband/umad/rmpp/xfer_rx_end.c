@@ -386,8 +386,8 @@ struct umad_request *umad_xfer_rx_give_way(struct umad_xfer_rx *rx)
 }
 
 /**
- * umad_xfer_rx_tell_request() - a response has given way, and perhaps to none
- * @req: the request that it was to answer
+ * umad_xfer_rx_tell_request() - a response has given way, perhaps to none, or was refused
+ * @req: the request that it was to answer; nothing is done while another answers it
  * @status: RMPPStatus, for the trace
  *
  * Context: process, in a handler of ib_core or with an active reference; may sleep; hold
@@ -417,8 +417,6 @@ bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_EVICTED);
 	umad_stat_inc(&rx->agent->file->port->stats, UMAD_STAT_RMPP_REFUSED);
 	rmpp_rx_no_room(&rx->engine);
-	if (rx->solicited)
-		umad_answer_failed(rx->req);
 	umad_xfer_rx_remove(rx);
 	/* No time for the address of one that takes most, and does nothing. */
 	if (!rx->ah)

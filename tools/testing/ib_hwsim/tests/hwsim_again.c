@@ -39,6 +39,14 @@ static void expect_attempts(struct __test_metadata *_metadata, FIXTURE_DATA(peer
 	EXPECT_EQ(0, differ);
 }
 
+/* A response comes at once. */
+static void expect_read(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			uint32_t status)
+{
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, status ? SOON : WHILE));
+	EXPECT_EQ(status, rmpp_user_hdr(&self->got)->status);
+}
+
 static int ask(FIXTURE_DATA(peers) *self, uint64_t *tid)
 {
 	self->asked++;
@@ -201,8 +209,7 @@ TEST_F(peers, response_in_place_of_the_first_and_there_is_no_memory)
 		EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, seg));
 		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg + 1, 3));
 	}
-	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
-	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	expect_read(_metadata, self, 0);
 }
 
 TEST_F(peers, answer_is_aborted)
@@ -311,8 +318,7 @@ TEST_F(peers, response_cannot_be_kept_and_what_waits_for_it_fails)
 	ASSERT_EQ(0, answer_plainly(self, tid));
 	sleep_ms(WHILE);
 	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "0"));
-	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
-	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+	expect_read(_metadata, self, ETIMEDOUT);
 }
 
 /* The same, if ib_core takes it for the response to one that has expired. */
@@ -325,8 +331,7 @@ TEST_F(peers, response_after_a_timeout_cannot_be_kept)
 	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	ASSERT_EQ(0, request(self, 100, -1, &tid));
 	ASSERT_EQ(0, answer_plainly(self, tid));
-	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
-	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+	expect_read(_metadata, self, ETIMEDOUT);
 	EXPECT_EQ(1, module_counter(self, "recv_dropped_budget"));
 }
 
@@ -402,8 +407,7 @@ static void lose_one_beside_another(struct __test_metadata *_metadata,
 		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, 3));
 		EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, seg));
 	}
-	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
-	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	expect_read(_metadata, self, 0);
 }
 
 TEST_F(peers, response_after_a_timeout_cannot_be_kept_beside_another)
@@ -441,8 +445,7 @@ TEST_F(peers, late_response_of_another_node_cannot_be_kept)
 	lose_plain_response(_metadata, self, tid);
 	expect_no_timeout(_metadata, self);
 	ASSERT_EQ(0, inject(self, 1, METHOD_TABLE | METHOD_RESP, tid, &plain));
-	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
-	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	expect_read(_metadata, self, 0);
 	EXPECT_EQ(htobe16(PEER + 1), rmpp_user_hdr(&self->got)->lid);
 }
 
@@ -463,8 +466,7 @@ TEST_F(peers, late_response_of_another_node_cannot_be_kept_behind_a_router)
 	expect_no_timeout(_metadata, self);
 	self->grh[23] = 2;
 	ASSERT_EQ(0, answer_plainly(self, tid));
-	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
-	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	expect_read(_metadata, self, 0);
 }
 
 /* A process that does RMPP itself asks, and cannot keep what comes. */
@@ -482,8 +484,7 @@ TEST_F(peers, ABORT_for_the_process_cannot_be_kept)
 
 	ASSERT_EQ(0, ask_without_rmpp(self, &tid));
 	ASSERT_EQ(0, abort_answer(self, tid));
-	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
-	EXPECT_EQ(ETIMEDOUT, rmpp_user_hdr(&self->got)->status);
+	expect_read(_metadata, self, ETIMEDOUT);
 }
 
 /* A segment is sent again. */
@@ -503,8 +504,7 @@ static void expect_response_is_read(struct __test_metadata *_metadata,
 {
 	EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 0));
 	ASSERT_EQ(0, answer_plainly(self, tid));
-	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
-	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+	expect_read(_metadata, self, 0);
 }
 
 TEST_F(peers, response_of_one_MAD_follows_one_that_is_too_long)

@@ -56,6 +56,19 @@ static bool asked_again(FIXTURE_DATA(peers) *self)
 	return again;
 }
 
+/* The same, once it is, or has not been for 2 s. */
+static bool is_asked_again(FIXTURE_DATA(peers) *self)
+{
+	uint64_t start = now_ms();
+
+	while (!asked_again(self)) {
+		if (now_ms() - start >= 2000)
+			return false;
+		sleep_ms(10);
+	}
+	return true;
+}
+
 /* What read() says: the byte that all of the response has, or minus the status. */
 static int got(FIXTURE_DATA(peers) *self, int wait_ms)
 {
@@ -286,8 +299,7 @@ TEST_F_TIMEOUT(peers, late_copy_while_the_request_is_sent, 60)
 /* Another begins in the place of the first, and there is no room: it is asked for again soon. */
 TEST_F(peers, response_in_place_of_the_first_is_refused)
 {
-	uint64_t tid, start;
-	bool again = false;
+	uint64_t tid;
 	long most;
 
 	ASSERT_EQ(0, ask(self, 100, 500, 3, &tid));
@@ -295,17 +307,11 @@ TEST_F(peers, response_in_place_of_the_first_is_refused)
 	sleep_ms(50);
 	most = rmpp_param_set("rmpp_file_transfers", 0);
 	ASSERT_LT(0, most);
-	start = now_ms();
 	ASSERT_EQ(0, answer(self, tid, 1, 3, TWO));
 	sleep_ms(50);
 	EXPECT_EQ(1, module_counter(self, "rmpp_refused"));
 	rmpp_param_set("rmpp_file_transfers", most);
-	while (!again && now_ms() - start < 2000) {
-		sleep_ms(10);
-		again = asked_again(self);
-	}
-	EXPECT_TRUE(again);
-	TH_LOG("after %llu ms", (unsigned long long)(now_ms() - start));
+	EXPECT_TRUE(is_asked_again(self));
 }
 
 /* The response begins, and in its place comes what cannot: its next attempt is due. */
@@ -314,8 +320,7 @@ static void replace_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers
 {
 	const struct rmpp_pkt bad = { 1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST, status, 1,
 				      RMPP_PAYLOAD };
-	uint64_t tid, start;
-	bool again = false;
+	uint64_t tid;
 
 	ASSERT_EQ(0, use_gid(self, 1));
 	ASSERT_EQ(0, ask(self, 100, timeout_ms, 3, &tid));
@@ -324,12 +329,12 @@ static void replace_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers
 	sleep_ms(50);
 	self->grh[39] += dgid;
 	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &bad));
-	EXPECT_EQ(timeout_ms == -1U ? -ETIMEDOUT : -ETIME, got(self, WHILE));
-	for (start = now_ms(); timeout_ms != -1U && !again && now_ms() - start < 2000;) {
-		sleep_ms(10);
-		again = asked_again(self);
+	if (timeout_ms == -1U) {
+		EXPECT_EQ(-ETIMEDOUT, got(self, WHILE));
+		return;
 	}
-	EXPECT_EQ(timeout_ms != -1U, again);
+	EXPECT_EQ(-ETIME, got(self, WHILE));
+	EXPECT_TRUE(is_asked_again(self));
 }
 
 TEST_F(peers, response_in_place_of_the_first_is_malformed)
