@@ -296,15 +296,16 @@ static void end_work(struct work_struct *work)
 }
 
 /**
- * umad_hidden_destroy() - unregister the hidden agents
- * @agent: nobody uses it any more, and its requests are cancelled
+ * umad_hidden_end() - unregister the hidden agents
+ * @agent: nobody uses it any more, and its requests are cancelled; umad_hidden_free() has to
+ *	follow
  *
  * At a time, for ib_core waits with each for all that the port has to do just then. But
  * the works of a device that has stopped may take all places of their queue: what has not
  * begun there is done here.
  * Context: process; sleeps, but never for user space; hold no lock.
  */
-void umad_hidden_destroy(struct umad_agent *agent)
+void umad_hidden_end(struct umad_agent *agent)
 {
 	struct umad_hidden_set *set = agent->hidden.more;
 	unsigned int n = set ? set->n : 0, i;
@@ -317,6 +318,17 @@ void umad_hidden_destroy(struct umad_agent *agent)
 		if (cancel_work_sync(&set->hidden[i].end))
 			ib_unregister_mad_agent(set->hidden[i].outlet.core);
 	atomic_sub(n, &agent->file->user->hidden_agents);
+}
+
+/**
+ * umad_hidden_free() - forget the hidden agents
+ * @agent: itself unregistered, too: until then its own handler may have had a request that has
+ *	waited with one of them
+ *
+ * Context: process; may sleep.
+ */
+void umad_hidden_free(struct umad_agent *agent)
+{
 	kfree(agent->hidden.early);
-	kvfree(set);
+	kvfree(agent->hidden.more);
 }

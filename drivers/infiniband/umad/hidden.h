@@ -47,7 +47,8 @@ struct umad_hidden {
 
 struct umad_outlet *umad_hidden_choose(struct umad_agent *agent, const struct umad_txn_key *key);
 void umad_hidden_timed_out(struct umad_agent *agent, const struct umad_outlet *outlet, __be64 tid);
-void umad_hidden_destroy(struct umad_agent *agent);
+void umad_hidden_end(struct umad_agent *agent);
+void umad_hidden_free(struct umad_agent *agent);
 
 /**
  * umad_hidden_leave() - a request has no MAD in ib_core any more

@@ -432,10 +432,11 @@ void umad_agent_destroy(struct umad_agent *agent)
 	umad_request_cancel_all(agent);
 	umad_xfer_rx_cancel_all(agent);
 	/* Waits for the handlers; a request of ours left in ib_core is flushed. */
-	umad_hidden_destroy(agent);
+	umad_hidden_end(agent);
 	umad_ah_forget_kept(agent);
 	umad_tids_del(&agent->tid);
 	ib_unregister_mad_agent(agent->core);
+	umad_hidden_free(agent);
 	WARN_ON_ONCE(!list_empty(&agent->requests));
 	umad_flow_destroy(&agent->flow);
 	kmem_cache_free(agent_cache, agent);

@@ -336,4 +336,66 @@ TEST_F(cases, removal_waits_for_no_memory_of_register)
 	EXPECT_EQ(-EPIPE, self->ret);
 }
 
+/* Where hidden.c remembers that a TID has timed out, and what it tells those of a place by. */
+static uint32_t early_place(uint32_t tid, uint8_t *tag)
+{
+	uint32_t hash = tid * 0x61c88647u >> 9;
+
+	*tag = hash | 1;
+	return hash >> 8 & 1023;
+}
+
+/* Another TID of the same place. */
+static uint32_t beside(uint32_t tid)
+{
+	uint32_t other = tid, place;
+	uint8_t tag, of_other;
+
+	place = early_place(tid, &tag);
+	do {
+		other++;
+	} while (early_place(other, &of_other) != place || of_other == tag);
+	return other;
+}
+
+#define AGENT_MAX	512	/* requests, before others wait with a hidden agent */
+
+/*
+ * The response to a request that has timed out is one to the next of its TID, which waits with
+ * a hidden agent, as the other's place is forgotten. Unregistering ends that agent while the
+ * handler of the agent itself still has the request.
+ */
+TEST_F_TIMEOUT(cases, agent_ends_while_it_handles_what_a_hidden_one_has_sent, 60)
+{
+	struct ib_hwsim_frame late = {};
+	uint32_t tid;
+	uint16_t lid;
+
+	ASSERT_EQ(MSG_LEN, send_request(self, beside(1), 600, 0));
+	ASSERT_EQ(MSG_LEN, send_request(self, 1, 100, 0));
+	while ((uint32_t)be64toh(frame_mad(&late)->tid) != 1)
+		ASSERT_LT(0, raw_read(self->raw, &late, PATIENCE));
+	for (tid = 0; tid < 2; tid++)
+		ASSERT_EQ(TIMED_OUT_LEN, msg_read(self->fd, &self->got, PATIENCE));
+	for (tid = 0; tid < AGENT_MAX; tid++)
+		ASSERT_EQ(MSG_LEN, send_request(self, 1000000 + tid, -1, 0));
+	ASSERT_EQ(MSG_LEN, send_request(self, 1, -1, 0));
+	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_rxq_wake entry", "ms=5000"));
+	lid = late.slid;
+	late.slid = late.dlid;
+	late.dlid = lid;
+	frame_mad(&late)->method |= METHOD_RESP;
+	ASSERT_EQ(0, raw_write(self->raw, &late));
+	ASSERT_TRUE(stop_wait(0, "parked", PATIENCE));
+	self->msg.hdr.id = 0;
+	side_start(&self->call, do_unreg, self);
+	EXPECT_FALSE(side_done(&self->call, 500));
+	stop_release(0);
+	EXPECT_TRUE(side_done(&self->call, PATIENCE));
+	side_join(&self->call);
+	ASSERT_EQ(MSG_LEN, msg_read(self->fd, &self->got, 0));
+	EXPECT_EQ(1, msg_tid(&self->got));
+	EXPECT_EQ(0, self->got.hdr.status);
+}
+
 TEST_HARNESS_MAIN
