@@ -424,6 +424,18 @@ bool umad_xfer_rx_evict(struct umad_xfer_rx *rx)
 	return true;
 }
 
+/* Its sender has not heard of it, and may have repeated the first segment. */
+static void keep_silent_beside_another(struct umad_xfer_rx *rx)
+{
+	struct umad_file *file = rx->agent->file;
+
+	spin_lock(&file->lock);
+	/* It would take STOP for one of what has begun since. */
+	if (umad_rmpp_table_find(file->rmpp, &rx->key))
+		WRITE_ONCE(rx->silent, true);
+	spin_unlock(&file->lock);
+}
+
 /**
  * umad_xfer_rx_stop_evicted() - tell the sender of a message that it was evicted
  * @rx: umad_xfer_rx_evict() was true; consumed
@@ -434,6 +446,7 @@ void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx)
 {
 	struct umad_agent *agent = rx->agent;
 
+	keep_silent_beside_another(rx);
 	answer_send(rx);
 	/* An unsolicited one, beside the response, is not what it waits for. */
 	if (rx->solicited)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Races of messages that are being sent, forced by stops. See race.h. */
+/* Races of messages, forced by stops. See race.h. */
 #include "hwsim_peers.h"
 #undef DEVICE
 #include "race.h"
+
+#define SEGS	200	/* of a response: pages that are worth to reclaim */
 
 /* A message of two segments, whose ACKs come at once, or before the last post returns. */
 static int send_one(FIXTURE_DATA(peers) *self, bool early)
@@ -59,6 +61,51 @@ TEST_F_TIMEOUT(peers, request_ends_while_its_wait_entry_is_used_up, 100)
 	side_join(&call);
 	stop_release(STOP_MAIN);
 	sleep_ms(1000);
+}
+
+/* All but the last segment of a response come. */
+static int response_comes(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t segs)
+{
+	uint32_t seg;
+
+	for (seg = 1; seg < segs; seg++)
+		if (inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, segs) ||
+		    see_packet(self, tid, RMPP_ACK, seg) != RMPP_ACK)
+			return -EIO;
+	return 0;
+}
+
+/* Its sender repeats the first segment before it is told: that begins it again. */
+TEST_F_TIMEOUT(peers, response_that_gave_way_begins_again_before_its_STOP, 100)
+{
+	struct side_call call = {};
+	uint64_t tid;
+
+	/* Not for the process that memory_init() starts. */
+	close(self->fd);
+	memory_init();
+	if (!memory_is_limited())
+		SKIP(return, "no memory cgroups");
+	memory_enter();
+	self->fd = open_server(METHOD_TABLE);
+	ASSERT_LE(0, self->fd);
+	self->asked++;
+	ASSERT_EQ(0, request(self, SEG / 2, -1, &tid));
+	ASSERT_EQ(0, response_comes(self, tid, SEGS));
+	ASSERT_EQ(0, stop_arm(STOP_MAIN, "ib_umad:umad_xfer_rx_stop_evicted entry", "ms=5000"));
+	side_start(&call, memory_reclaim, NULL);
+	ASSERT_TRUE(stop_wait(STOP_MAIN, "parked", SOON));
+	side_join(&call);
+	EXPECT_EQ(1, module_counter(self, "rmpp_evicted"));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, SEGS));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
+	stop_release(STOP_MAIN);
+	while (see(self, WHILE) >= 0)
+		EXPECT_NE(RMPP_STOP, self->pkt.type);
+	ASSERT_EQ(0, response_comes(self, tid, SEGS));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, SEGS, SEGS));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
 }
 
 TEST_HARNESS_MAIN
