@@ -315,9 +315,9 @@ static void mad_retransmit(struct umad_request *req)
 
 static bool wants_turn(const struct umad_request *req)
 {
-	/* A response that has begun needs no wait entry. */
+	/* A response that has begun, and goes on, needs no wait entry. */
 	if (req->rearm && req->txn.state == UMAD_TXN_WAIT && !req->waiting &&
-	    !req->answer_comes)
+	    (!req->answer_comes || req->answer_silent))
 		return true;
 	return req->txn.timeout != UMAD_TIMEOUT_INFINITE &&
 	       umad_txn_wants_attempt(&req->file->txns, &req->txn);

@@ -56,7 +56,10 @@ void umad_rmpp_waste(struct ib_mad_send_buf *buf)
 	replace_wait_entry(buf);
 }
 
-/* Does it begin the response of a request, or belong to one that has begun? */
+/*
+ * Does it begin the response of a request, or belong to one that has begun? Of one that has
+ * been silent, for which the request is sent again, it may be a late copy.
+ */
 static bool is_response_to(const struct umad_request *req,
 			   struct umad_agent *agent,
 			   const struct umad_rmpp_key *from,
@@ -71,7 +74,7 @@ static bool is_response_to(const struct umad_request *req,
 	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE)
 		return umad_rmpp_find_request(agent, from) == req;
 	rx = umad_rmpp_table_find(agent->file->rmpp, from);
-	return rx && rx->req == req;
+	return rx && rx->req == req && !req->answer_silent;
 }
 
 /* ib_core has taken a packet for the answer of @buf. Returns true if it is not that. */

@@ -69,6 +69,9 @@ static void segment_copy(struct umad_xfer_rx *rx, struct rx_segment *seg)
 				      mad + layout->hdr, len);
 	umad_charge_end(&charge);
 	seg->grown = body->bytes - before;
+	/* Not of what has begun the message: that may have found no memory. */
+	if (!seg->err && seg->packet->seg == 1)
+		memcpy(rx->entry->head, mad, layout->hdr);
 }
 
 /* A response is on its way: its request waits for the next segment now. */
@@ -435,19 +438,18 @@ static const struct umad_timer_ops timer_ops = {
 	.run = timer_run,
 };
 
-/* The first segment of a message, or one of none. Returns false if it will not begin. */
-static bool transfer_begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
+/* The first segment of a message, or one of none. */
+static void transfer_begin(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 			   const struct rmpp_packet *packet, const struct umad_rmpp_key *key)
 {
 	struct umad_xfer_rx *rx;
 
 	rx = umad_xfer_rx_begin(agent, rwc, packet, key, &timer_ops);
-	if (IS_ERR_OR_NULL(rx))
-		return rx;
+	if (!rx)
+		return;
 	spin_lock(&agent->file->lock);
 	umad_xfer_rx_receive(rx, rwc, packet);
 	umad_xfer_rx_put(rx);
-	return true;
 }
 
 /**
@@ -494,14 +496,19 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 {
 	enum first_again again = FIRST_BEGINS_ANOTHER;
 	struct umad_file *file = agent->file;
-	struct umad_request *req = NULL;
 	struct umad_xfer_rx *rx;
+	u8 status;
 
 	rx = umad_xfer_rx_find(agent, rwc, key, true);
 	if (rx && !is_anothers(rx, packet))
 		again = first_again(rx, rwc, packet);
 	if (again == FIRST_IS_COPY) {
 		umad_xfer_rx_receive(rx, rwc, packet);
+		return;
+	}
+	/* What cannot begin takes nobody's place, and ABORT would be taken for the other's. */
+	if (rx && rmpp_rx_check_start(packet, &status) != RMPP_RX_STORE) {
+		spin_unlock(&file->lock);
 		return;
 	}
 	if (again == FIRST_IS_AMBIGUOUS) {
@@ -511,25 +518,14 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 	/* Its sender would take an ACK of the first for one of its own. */
 	if (again == FIRST_IS_STRAY && !rx->req)
 		rmpp_rx_hush(&rx->engine);
-	/*
-	 * It is of the other, whose first segment has been lost; or no memory: as good as
-	 * lost, its sender repeats it.
-	 */
-	if ((rx && packet->seg != 1) || again == FIRST_IS_STRAY ||
+	/* Or no memory to recall it: as good as lost, its sender repeats it. */
+	if (again == FIRST_IS_STRAY ||
 	    (!rx && umad_rmpp_memo_find(file, key, ktime_get_ns()))) {
 		spin_unlock(&file->lock);
 		return;
 	}
-	if (rx)
-		req = umad_xfer_rx_give_way(rx);
 	spin_unlock(&file->lock);
-	/* The table's. */
-	if (rx)
-		umad_xfer_rx_put(rx);
-	if (!transfer_begin(agent, rwc, packet, key) && req)
-		umad_xfer_rx_tell_request(req, IB_MGMT_RMPP_STATUS_T2L);
-	if (req)
-		umad_request_put(req);
+	transfer_begin(agent, rwc, packet, key);
 }
 
 /**

@@ -19,7 +19,7 @@ bool umad_xfer_rx_remove(struct umad_xfer_rx *rx);
 struct umad_xfer_rx *umad_xfer_rx_linger(struct umad_xfer_rx *rx);
 void umad_xfer_rx_put_lingering(struct umad_xfer_rx *rx);
 void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused);
-struct umad_request *umad_xfer_rx_give_way(struct umad_xfer_rx *rx);
+void umad_xfer_rx_give_way(struct umad_xfer_rx *rx);
 void umad_xfer_rx_tell_request(struct umad_request *req, u8 status);
 bool umad_xfer_rx_evict(struct umad_xfer_rx *rx);
 void umad_xfer_rx_stop_evicted(struct umad_xfer_rx *rx);

@@ -97,8 +97,6 @@ static void rx_setup(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc)
 	rmpp_rx_init(&rx->engine, &layout, umad_rmpp_max_message(), window,
 		     ktime_get_ns());
 	rx->engine.solicited = rx->solicited;
-	if (rx->entry)
-		memcpy(rx->entry->head, mad, layout.hdr);
 	memcpy(rx->head, mad, layout.hdr);
 	/* ACK, STOP and ABORT go the other way (IBA 13.6.2). */
 	head->method ^= IB_MGMT_METHOD_RESP;
@@ -114,12 +112,15 @@ static void rx_insert(struct umad_xfer_rx *rx)
 	list_add_tail(&rx->agent_node, &agent->receivers);
 }
 
-/* Into the table, unless a bound or the agent's end forbids it. */
+/*
+ * Into the table, unless a bound or the agent's end forbids it. Only a bound may do so when
+ * another has given way to it.
+ */
 static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 		   const struct rmpp_packet *packet)
 {
 	bool whole = packet->flags & IB_MGMT_RMPP_FLAG_LAST;
-	struct umad_xfer_rx *victim = NULL;
+	struct umad_xfer_rx *victim = NULL, *other = NULL;
 	struct umad_agent *agent = rx->agent;
 	struct umad_file *file = agent->file;
 	int ret;
@@ -137,8 +138,6 @@ static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 		/* Nobody answers what has not been sent: it is of an earlier one. */
 		if (rx->req->rmpp && !umad_xfer_tx_is_sent(rx->req->rmpp))
 			goto out;
-		/* A second one at a time is unsolicited. */
-		rx->solicited = !rx->req->answer_comes;
 		/* Its address has been resolved: RoCE's has to be the sender's. */
 		if (file->port->roce) {
 			umad_ah_get(rx->req->ah);
@@ -149,6 +148,11 @@ static int rx_list(struct umad_xfer_rx *rx, const struct ib_mad_recv_wc *rwc,
 	rx->peer = umad_rmpp_peer_get(file, &rx->key);
 	if (!rx->peer)
 		goto out;
+	other = umad_rmpp_table_find(file->rmpp, &rx->key);
+	if (other)
+		umad_xfer_rx_give_way(other);
+	/* A second one at a time is unsolicited. */
+	rx->solicited = rx->req && !rx->req->answer_comes;
 	ret = -ENOSPC;
 	if (!umad_rmpp_may_begin(rx, whole, ktime_get_ns(), &victim))
 		goto err_peer;
@@ -165,13 +169,15 @@ err_peer:
 	rx->peer = NULL;
 out:
 	umad_request_unlock(file);
+	/* The table's. */
+	if (other)
+		umad_xfer_rx_put(other);
 	if (victim)
 		umad_xfer_rx_stop_evicted(victim);
 	return ret;
 }
 
-/* Returns what umad_xfer_rx_begin() does. */
-static struct umad_xfer_rx *count_lost(struct umad_agent *agent, int err)
+static void count_lost(struct umad_agent *agent, int err)
 {
 	enum umad_stat why = UMAD_STAT_RECV_DROPPED_GID;
 
@@ -180,13 +186,12 @@ static struct umad_xfer_rx *count_lost(struct umad_agent *agent, int err)
 		why = UMAD_STAT_RECV_DROPPED_NOMEM;
 	}
 	umad_stat_inc(&agent->file->port->stats, why);
-	return err == -ENOMEM ? ERR_PTR(err) : NULL;
 }
 
 /**
  * umad_xfer_rx_begin() - begin to receive a message, or say why not
  * @agent: that it is for
- * @rwc: a DATA packet that belongs to no message
+ * @rwc: a DATA packet that belongs to no message, or takes the place of one
  * @packet: its RMPP header
  * @key: of the message that it would be
  * @ops: for its timer
@@ -194,8 +199,8 @@ static struct umad_xfer_rx *count_lost(struct umad_agent *agent, int err)
  * What is refused is counted and, if that is due, answered here.
  * Context: process, ib_core's receive handler; may sleep; hold no lock.
  * Return: the message with a reference, the packet not dealt with yet; NULL
- * when it is refused, or not worth an answer; ERR_PTR(-ENOMEM): as good as lost, its
- * sender repeats it.
+ * when it is refused, not worth an answer, or finds no memory: as good as lost, its sender
+ * repeats it.
  */
 struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 					const struct ib_mad_recv_wc *rwc,
@@ -221,8 +226,10 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 	}
 
 	rx = rx_alloc(agent, rwc, key, false);
-	if (IS_ERR(rx))
-		return count_lost(agent, PTR_ERR(rx));
+	if (IS_ERR(rx)) {
+		count_lost(agent, PTR_ERR(rx));
+		return NULL;
+	}
 	umad_timer_init(&rx->timer, ops);
 	ret = rx_list(rx, rwc, packet);
 	if (!ret) {
@@ -230,12 +237,12 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 			umad_xfer_tx_answered(rx->req);
 		return rx;
 	}
-	if (rx->solicited && ret != -ESHUTDOWN && ret != -ENOMEM)
+	if (rx->solicited)
 		umad_xfer_rx_tell_request(rx->req, IB_MGMT_RMPP_STATUS_RESX);
 	umad_xfer_rx_put(rx);
-	if (ret == -ENOMEM)
-		return count_lost(agent, ret);
-	if (ret == -ENOENT) {
+	if (ret == -ENOMEM) {
+		count_lost(agent, ret);
+	} else if (ret == -ENOENT) {
 		umad_stat_inc(stats, UMAD_STAT_RECV_UNMATCHED);
 	} else if (ret != -ESHUTDOWN) {
 		umad_stat_inc(stats, UMAD_STAT_RMPP_REFUSED);

@@ -362,31 +362,25 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
  * umad_xfer_rx_give_way() - another message begins in its place
  * @rx: in the table; that reference is the caller's after this
  *
+ * Its request is not told: it is that of the other, or has ended.
  * Context: process, &umad_file.lock held; does not sleep.
- * Return: the request that it was to answer, with a reference; NULL: none.
  */
-struct umad_request *umad_xfer_rx_give_way(struct umad_xfer_rx *rx)
+void umad_xfer_rx_give_way(struct umad_xfer_rx *rx)
 {
 	struct umad_stats *stats = &rx->agent->file->port->stats;
-	struct umad_request *req = NULL;
 
 	lockdep_assert_held(&rx->agent->file->lock);
 	if (rx->engine.state == RMPP_RX_REASSEMBLING) {
 		umad_stat_inc(stats, UMAD_STAT_RMPP_RX_FAILED);
 		rmpp_rx_cancel(&rx->engine, IB_MGMT_RMPP_STATUS_T2L);
-		if (rx->solicited) {
-			req = rx->req;
-			umad_request_get(req);
-		}
 	}
 	/* Its ABORT would be taken for the other's. */
 	WRITE_ONCE(rx->silent, true);
 	umad_xfer_rx_remove(rx);
-	return req;
 }
 
 /**
- * umad_xfer_rx_tell_request() - a response has given way, perhaps to none, or was refused
+ * umad_xfer_rx_tell_request() - a response was evicted, or refused
  * @req: the request that it was to answer; nothing is done while another answers it
  * @status: RMPPStatus, for the trace
  *

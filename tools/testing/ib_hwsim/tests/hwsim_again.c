@@ -8,7 +8,6 @@
 #define TIMEOUT	100	/* ms */
 #define RETRIES	3
 #define OTHER	(DEVICE + 1)	/* device */
-#define FAILSLAB	"/sys/kernel/debug/failslab"
 
 /* How many attempts of it leave, the one that has been seen included; those that differ. */
 static int attempts(FIXTURE_DATA(peers) *self, int *differ)
@@ -146,70 +145,6 @@ TEST_F(peers, first_attempt_fails)
 	EXPECT_EQ(tid, be64toh(frame_mad(&self->seen)->tid));
 	/* The first has not left. */
 	expect_attempts(_metadata, self, RETRIES);
-}
-
-/* Memory that cannot be waited for is not there, in so many of a hundred cases. */
-static int set_failslab(const char *percent)
-{
-	return umad_write_sysfs(FAILSLAB "/ignore-gfp-wait", "1") ?:
-	       umad_write_sysfs(FAILSLAB "/times", "-1") ?:
-	       umad_write_sysfs(FAILSLAB "/verbose", "0") ?:
-	       umad_write_sysfs(FAILSLAB "/probability", percent);
-}
-
-TEST_F(peers, first_attempt_fails_and_there_is_no_memory)
-{
-	if (access(FAILSLAB, F_OK))
-		SKIP(return, "no failslab in this kernel");
-	rmpp_msg_init(&self->msg, &self->port, HDR_NEW, 0, CLASS_RMPP, METHOD_TABLE, 7, 180, 7);
-	rmpp_user_hdr(&self->msg)->timeout_ms = TIMEOUT;
-	rmpp_user_hdr(&self->msg)->retries = RETRIES;
-	rmpp_mad_bytes(&self->msg)[26] = 0;
-	ASSERT_EQ(0, set_fail("send_wc", "nth 1"));
-	ASSERT_EQ(0, hwsim_set(DEVICE, 1, "hold_completions", "1"));
-	ASSERT_LT(0, rmpp_msg_write(self->fd, &self->msg));
-	ASSERT_EQ(0, set_failslab("100"));
-	hwsim_set(DEVICE, 1, "hold_completions", "0");
-	sleep_ms(TIMEOUT / 3);
-	ASSERT_EQ(0, set_failslab("0"));
-	ASSERT_LE(0, see(self, SOON));
-	expect_attempts(_metadata, self, RETRIES);
-}
-
-/* The first segment of a response of three, with other bytes. */
-static int begin_another(FIXTURE_DATA(peers) *self, uint64_t tid)
-{
-	const struct rmpp_pkt pkt = rmpp_data_pkt(1, 3, 3 * RMPP_PAYLOAD);
-
-	make_packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
-	self->frame.mad[60] ^= 0x55;
-	return raw_write(self->wire, &self->frame);
-}
-
-/* In the place of a response that has begun: its sender repeats the first segment. */
-TEST_F(peers, response_in_place_of_the_first_and_there_is_no_memory)
-{
-	uint32_t seg;
-	uint64_t tid;
-
-	if (access(FAILSLAB, F_OK))
-		SKIP(return, "no failslab in this kernel");
-	ASSERT_EQ(0, request(self, 100, -1, &tid));
-	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
-	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
-	sleep_ms(50);
-	ASSERT_EQ(0, set_failslab("100"));
-	begin_another(self, tid);
-	sleep_ms(TIMEOUT);
-	ASSERT_EQ(0, set_failslab("0"));
-	EXPECT_EQ(1, module_counter(self, "recv_dropped_nomem"));
-	EXPECT_GT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
-	ASSERT_EQ(0, begin_another(self, tid));
-	for (seg = 1; seg <= 3; seg++) {
-		EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, seg));
-		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg + 1, 3));
-	}
-	expect_read(_metadata, self, 0);
 }
 
 TEST_F(peers, answer_is_aborted)

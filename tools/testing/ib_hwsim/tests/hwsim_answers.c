@@ -314,49 +314,133 @@ TEST_F(peers, response_in_place_of_the_first_is_refused)
 	EXPECT_TRUE(is_asked_again(self));
 }
 
-/* The response begins, and in its place comes what cannot: its next attempt is due. */
-static void replace_answer(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
-			   uint32_t timeout_ms, uint8_t status, uint8_t dgid)
+/* A first segment that cannot begin a response, and that has other bytes than the one before. */
+static int inject_bad(FIXTURE_DATA(peers) *self, uint64_t tid, const struct rmpp_pkt *bad)
 {
-	const struct rmpp_pkt bad = { 1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST, status, 1,
-				      RMPP_PAYLOAD };
+	make_packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, bad);
+	self->frame.mad[60] ^= 0x55;
+	return raw_write(self->wire, &self->frame);
+}
+
+static const struct rmpp_pkt with_status = { 1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST, 1, 1,
+					     3 * RMPP_PAYLOAD };
+static const struct rmpp_pkt without_first = { 1, RMPP_DATA, RMPP_ACTIVE, 0, 1,
+					       3 * RMPP_PAYLOAD };
+
+/* A response begins, and goes on behind what cannot; of that nothing is said. */
+static void expect_goes_on(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			   uint32_t timeout_ms, const struct rmpp_pkt *bad, uint8_t dgid)
+{
+	uint32_t seg;
 	uint64_t tid;
 
 	ASSERT_EQ(0, use_gid(self, 1));
-	ASSERT_EQ(0, ask(self, 100, timeout_ms, 3, &tid));
+	ASSERT_EQ(0, ask(self, 100, timeout_ms, 0, &tid));
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
 	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
 	sleep_ms(50);
 	self->grh[39] += dgid;
-	ASSERT_EQ(0, inject(self, 0, METHOD_TABLE | METHOD_RESP, tid, &bad));
-	if (timeout_ms == -1U) {
-		EXPECT_EQ(-ETIMEDOUT, got(self, WHILE));
-		return;
+	ASSERT_EQ(0, inject_bad(self, tid, bad));
+	self->grh[39] -= dgid;
+	while (see(self, 100) >= 0)
+		EXPECT_EQ(RMPP_ACK, self->pkt.type);
+	for (seg = 2; seg <= 3; seg++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, 3));
+		EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, seg));
 	}
-	EXPECT_EQ(-ETIME, got(self, WHILE));
-	EXPECT_TRUE(is_asked_again(self));
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
 }
 
-TEST_F(peers, response_in_place_of_the_first_is_malformed)
+TEST_F(peers, response_goes_on_behind_a_malformed_segment)
 {
-	replace_answer(_metadata, self, 500, 1, 0);
+	expect_goes_on(_metadata, self, 3000, &with_status, 0);
 }
 
-TEST_F(peers, response_in_place_of_the_first_is_malformed_without_a_deadline)
+TEST_F(peers, response_without_a_deadline_goes_on_behind_a_malformed_segment)
 {
-	replace_answer(_metadata, self, -1, 1, 0);
+	expect_goes_on(_metadata, self, -1, &with_status, 0);
+}
+
+TEST_F(peers, response_goes_on_behind_a_segment_that_is_not_the_first)
+{
+	expect_goes_on(_metadata, self, 3000, &without_first, 0);
 }
 
 /* To a GID that the port does not have. */
-TEST_F(peers, response_in_place_of_the_first_is_dropped)
+TEST_F(peers, response_goes_on_behind_a_segment_that_is_dropped)
 {
-	replace_answer(_metadata, self, 500, 0, 1);
+	const struct rmpp_pkt other = rmpp_data_pkt(1, 3, 3 * RMPP_PAYLOAD);
+
+	expect_goes_on(_metadata, self, 3000, &other, 1);
 	EXPECT_EQ(1, module_counter(self, "recv_dropped_gid"));
 }
 
-TEST_F(peers, response_in_place_of_the_first_is_dropped_without_a_deadline)
+TEST_F(peers, response_without_a_deadline_goes_on_behind_a_segment_that_is_dropped)
 {
-	replace_answer(_metadata, self, -1, 0, 1);
+	const struct rmpp_pkt other = rmpp_data_pkt(1, 3, 3 * RMPP_PAYLOAD);
+
+	expect_goes_on(_metadata, self, -1, &other, 1);
+	EXPECT_EQ(1, module_counter(self, "recv_dropped_gid"));
+}
+
+/* Its TID is used again. Nor does one that is complete, and answers what is repeated, give way. */
+TEST_F(peers, complete_response_remains_behind_a_malformed_segment)
+{
+	uint64_t tid;
+
+	ASSERT_EQ(0, ask(self, 100, 3000, 0, &tid));
+	ASSERT_EQ(0, answer_all(self, tid, 3, ONE));
+	ASSERT_EQ(ONE, got(self, SOON));
+	ASSERT_EQ(0, request(self, 100, 3000, &tid));
+	sleep_ms(50);
+	ASSERT_EQ(0, inject_bad(self, tid, &with_status));
+	sleep_ms(50);
+	while (see(self, 0) >= 0)
+		;
+	ASSERT_EQ(0, answer(self, tid, 3, 3, ONE));
+	EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 3));
+}
+
+/*
+ * A response breaks off, and the next attempt is answered by one MAD. What comes late of the
+ * first, or is malformed, is not that: it has used up what ib_core waits with.
+ */
+static void expect_plain_one(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			     const struct rmpp_pkt *late)
+{
+	uint64_t tid, start;
+
+	ASSERT_EQ(0, ask(self, 100, 2000, 1, &tid));
+	ASSERT_EQ(0, answer(self, tid, 1, 6, ONE));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
+	ASSERT_EQ(0, answer(self, tid, 2, 6, ONE));
+	start = now_ms();
+	while (!is_asked_again(self))
+		ASSERT_GT(20000, now_ms() - start);
+	ASSERT_EQ(0, inject_bad(self, tid, late));
+	sleep_ms(100);
+	ASSERT_EQ(0, answer_plainly(self, tid));
+	EXPECT_LE(0, got(self, SOON));
+}
+
+TEST_F_TIMEOUT(peers, late_copy_behind_the_next_attempt, 60)
+{
+	const struct rmpp_pkt second = rmpp_data_pkt(2, 6, 6 * RMPP_PAYLOAD);
+
+	expect_plain_one(_metadata, self, &second);
+}
+
+TEST_F_TIMEOUT(peers, malformed_segment_behind_the_next_attempt, 60)
+{
+	expect_plain_one(_metadata, self, &with_status);
+}
+
+TEST_F_TIMEOUT(peers, segment_beyond_the_window_behind_the_next_attempt, 60)
+{
+	const struct rmpp_pkt beyond = rmpp_data_pkt(3000, 3001, 3001 * RMPP_PAYLOAD);
+
+	expect_plain_one(_metadata, self, &beyond);
 }
 
 /* One that asks, and two nodes that are asked by single MADs. */
