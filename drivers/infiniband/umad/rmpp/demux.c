@@ -74,7 +74,7 @@ static bool is_response_to(const struct umad_request *req,
 	if (rmpp_rx_check_start(packet, &status) == RMPP_RX_STORE)
 		return umad_rmpp_find_request(agent, from) == req;
 	rx = umad_rmpp_table_find(agent->file->rmpp, from);
-	return rx && rx->req == req && !req->answer_silent;
+	return rx && rx->req == req && !(rx->solicited && req->answer_silent);
 }
 
 /* ib_core has taken a packet for the answer of @buf. Returns true if it is not that. */

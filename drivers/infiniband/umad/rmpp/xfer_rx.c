@@ -509,6 +509,7 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 	/* What cannot begin takes nobody's place, and ABORT would be taken for the other's. */
 	if (rx && rmpp_rx_check_start(packet, &status) != RMPP_RX_STORE) {
 		spin_unlock(&file->lock);
+		umad_stat_inc(&file->port->stats, UMAD_STAT_RMPP_UNMATCHED);
 		return;
 	}
 	if (again == FIRST_IS_AMBIGUOUS) {

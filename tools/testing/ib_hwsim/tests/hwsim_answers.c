@@ -344,6 +344,7 @@ static void expect_goes_on(struct __test_metadata *_metadata, FIXTURE_DATA(peers
 	self->grh[39] -= dgid;
 	while (see(self, 100) >= 0)
 		EXPECT_EQ(RMPP_ACK, self->pkt.type);
+	EXPECT_EQ(!dgid, module_counter(self, "rmpp_unmatched"));
 	for (seg = 2; seg <= 3; seg++) {
 		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, 3));
 		EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, seg));
@@ -441,6 +442,32 @@ TEST_F_TIMEOUT(peers, segment_beyond_the_window_behind_the_next_attempt, 60)
 	const struct rmpp_pkt beyond = rmpp_data_pkt(3000, 3001, 3001 * RMPP_PAYLOAD);
 
 	expect_plain_one(_metadata, self, &beyond);
+}
+
+/*
+ * Nor is a second response that, which begins behind the next attempt: its segments are no reason
+ * to send the request again.
+ */
+TEST_F_TIMEOUT(peers, segments_of_a_second_response_are_no_waste, 60)
+{
+	uint64_t tid, start = now_ms();
+	uint32_t seg;
+	int n = 0;
+
+	ASSERT_EQ(0, ask(self, 100, 1000, 5, &tid));
+	ASSERT_EQ(0, answer(self, tid, 1, 6, ONE));
+	while (!is_asked_again(self))
+		ASSERT_GT(20000, now_ms() - start);
+	self->qpn = 5;
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 30));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
+	ASSERT_TRUE(is_asked_again(self));
+	for (seg = 2; seg <= 20; seg++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, 30));
+		while (see(self, 20) >= 0)
+			n += !(self->pkt.flags & RMPP_ACTIVE);
+	}
+	EXPECT_GE(2, n);
 }
 
 /* One that asks, and two nodes that are asked by single MADs. */
