@@ -29,12 +29,13 @@ static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } parts[] = {
+	/* What reclaim frees at last is of its caches. */
+	{ umad_recv_init, umad_recv_exit },
 	{ umad_shed_init, umad_reclaim_exit },
 	{ umad_queues_init, umad_queues_exit },
 	{ umad_cdev_init, umad_cdev_exit },
 	{ umad_register_init, umad_register_exit },
 	{ umad_request_init, umad_request_exit },
-	{ umad_recv_init, umad_recv_exit },
 	{ umad_neigh_init, umad_neigh_exit },
 };
 

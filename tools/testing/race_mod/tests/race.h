@@ -38,6 +38,7 @@ int stop_arm(unsigned int stop, const char *point, const char *options);
 void stop_release(unsigned int stop);
 bool stop_is(unsigned int stop, const char *state);
 bool stop_wait(unsigned int stop, const char *state, unsigned int wait_ms);
+int module_load(void);
 
 /* race_worker.c: the process with the file. */
 enum order {

@@ -4,6 +4,9 @@
 #undef DEVICE
 #include "race.h"
 
+#include <sys/syscall.h>
+
+#define MADS	500
 #define SEGS	200	/* of a response: pages that are worth to reclaim */
 
 /* A message of two segments, whose ACKs come at once, or before the last post returns. */
@@ -106,6 +109,57 @@ TEST_F_TIMEOUT(peers, response_that_gave_way_begins_again_before_its_STOP, 100)
 	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, SEGS, SEGS));
 	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
 	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
+}
+
+/* Until something gives way: what an earlier test has used may still be given back. */
+static void *reclaim_often(void *arg)
+{
+	int i;
+
+	for (i = 0; i < 100 && !stop_is(STOP_MAIN, "over"); i++) {
+		memory_reclaim(arg);
+		sleep_ms(50);
+	}
+	return NULL;
+}
+
+static void *unload(void *arg)
+{
+	*(long *)arg = syscall(__NR_delete_module, "ib_umad", O_NONBLOCK) ? -errno : 0;
+	return NULL;
+}
+
+/* MADs have given way, and their file is closed: the module waits until they are freed. */
+TEST_F_TIMEOUT(peers, module_is_unloaded_while_MADs_that_gave_way_are_freed, 100)
+{
+	static const struct rmpp_pkt plain;
+	struct side_call calls[2] = {};
+	long unloaded = -1;
+	uint64_t tid;
+
+	close(self->fd);
+	memory_init();
+	if (!memory_is_limited())
+		SKIP(return, "no memory cgroups");
+	memory_enter();
+	self->fd = open_server(METHOD_TABLE);
+	ASSERT_LE(0, self->fd);
+	for (tid = 1; tid <= MADS; tid++)
+		ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, tid, &plain));
+	sleep_ms(WHILE);
+	ASSERT_EQ(0, stop_arm(STOP_MAIN, "ib_umad:release_recv entry", "ms=5000"));
+	side_start(&calls[0], reclaim_often, NULL);
+	ASSERT_TRUE(stop_wait(STOP_MAIN, "parked", SOON));
+	EXPECT_LT(1, module_counter(self, "recv_shed"));
+	close(self->fd);
+	self->fd = -1;
+	side_start(&calls[1], unload, &unloaded);
+	EXPECT_FALSE(side_done(&calls[1], 500));
+	stop_release(STOP_MAIN);
+	side_join(&calls[0]);
+	side_join(&calls[1]);
+	EXPECT_EQ(0, unloaded);
+	EXPECT_EQ(0, module_load());
 }
 
 TEST_HARNESS_MAIN

@@ -3,9 +3,7 @@
 #include "race.h"
 
 #include <stdio.h>
-#include <sys/syscall.h>
 
-#define MODULE		"/lib/umad/ours/ib_umad.ko"
 #define OPTIONS		"lid=0x20 sma=far"
 #define PATIENCE	4000	/* ms for what has to end */
 #define COME		25	/* ms until an operation has had its effect */
@@ -26,17 +24,6 @@ static void all_go(void)
 	fail_off();
 }
 
-static int load(void)
-{
-	int fd = open(MODULE, O_RDONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = syscall(__NR_finit_module, fd, "", 0) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* Module and device are there, the wire is empty. */
 static int world_up(struct trial *t, char *node, size_t len)
 {
@@ -44,7 +31,7 @@ static int world_up(struct trial *t, char *node, size_t len)
 	int ret;
 
 	if (t->unloaded) {
-		ret = load();
+		ret = module_load();
 		if (ret)
 			return ret;
 		t->unloaded = false;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The files of ib_umad_race. See race.h. */
+/* The files of ib_umad_race, and the module that it stops. See race.h. */
 #include "race.h"
 
 #include <stdio.h>
+#include <sys/syscall.h>
 
 #define FOLDER "/sys/kernel/debug/ib_umad_race/"
+#define MODULE	"/lib/umad/ours/ib_umad.ko"
 
 int points_read(struct points *points)
 {
@@ -70,4 +72,16 @@ bool stop_wait(unsigned int stop, const char *state, unsigned int wait_ms)
 		usleep(300);
 	}
 	return true;
+}
+
+/* It has been unloaded. */
+int module_load(void)
+{
+	int fd = open(MODULE, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = syscall(__NR_finit_module, fd, "", 0) ? -errno : 0;
+	close(fd);
+	return ret;
 }
