@@ -62,7 +62,7 @@ run_dist()
 # What libFuzzer finds in some seconds: a corpus is run again, and then more.
 run_fuzz()
 {
-	nice tools/testing/fuzz/fuzz.py --seconds "${FUZZ_SECONDS:-3}"
+	nice tools/testing/fuzz/fuzz.py --seconds "${FUZZ_SECONDS:-2}"
 }
 
 run_harness()
