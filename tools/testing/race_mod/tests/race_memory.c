@@ -36,6 +36,8 @@ void memory_init(void)
 {
 	int ready[2], ret = -EIO;
 
+	/* That of an earlier test, whose memory may still be given back. */
+	cgroup_remove(CGROUP);
 	if (cgroup_make(CGROUP) || cgroup_get(CGROUP, "memory.current") < 0 || pipe(ready))
 		return;
 	if (!fork())
