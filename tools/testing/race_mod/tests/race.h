@@ -68,6 +68,7 @@ bool worker_end(struct worker *worker, int wait_ms);
 /* race_memory.c: the worker's cgroup, where memory can be reclaimed. */
 void memory_init(void);
 void memory_enter(void);
+void memory_leave(void);
 bool memory_is_limited(void);
 void *memory_reclaim(void *arg);
 

@@ -63,11 +63,21 @@ static int fail_posts(const char *line)
 	return umad_write_sysfs(path, line);
 }
 
+/* It comes back as the response. */
+static int respond(FIXTURE_DATA(cases) *self, struct ib_hwsim_frame *frame)
+{
+	uint16_t lid = frame->slid;
+
+	frame->slid = frame->dlid;
+	frame->dlid = lid;
+	frame_mad(frame)->method |= METHOD_RESP;
+	return raw_write(self->raw, frame);
+}
+
 /* The next frame with this TID answers. */
 static int answer(FIXTURE_DATA(cases) *self, uint32_t tid)
 {
 	struct ib_hwsim_frame *frame = &self->frame;
-	uint16_t lid;
 	int ret;
 
 	do {
@@ -75,11 +85,7 @@ static int answer(FIXTURE_DATA(cases) *self, uint32_t tid)
 		if (ret <= 0)
 			return ret ? ret : -ETIME;
 	} while ((uint32_t)be64toh(frame_mad(frame)->tid) != tid);
-	lid = frame->slid;
-	frame->slid = frame->dlid;
-	frame->dlid = lid;
-	frame_mad(frame)->method |= METHOD_RESP;
-	return raw_write(self->raw, frame);
+	return respond(self, frame);
 }
 
 /*
@@ -369,7 +375,6 @@ TEST_F_TIMEOUT(cases, agent_ends_while_it_handles_what_a_hidden_one_has_sent, 60
 {
 	struct ib_hwsim_frame late = {};
 	uint32_t tid;
-	uint16_t lid;
 
 	ASSERT_EQ(MSG_LEN, send_request(self, beside(1), 600, 0));
 	ASSERT_EQ(MSG_LEN, send_request(self, 1, 100, 0));
@@ -381,11 +386,7 @@ TEST_F_TIMEOUT(cases, agent_ends_while_it_handles_what_a_hidden_one_has_sent, 60
 		ASSERT_EQ(MSG_LEN, send_request(self, 1000000 + tid, -1, 0));
 	ASSERT_EQ(MSG_LEN, send_request(self, 1, -1, 0));
 	ASSERT_EQ(0, stop_arm(0, "ib_umad:umad_rxq_wake entry", "ms=5000"));
-	lid = late.slid;
-	late.slid = late.dlid;
-	late.dlid = lid;
-	frame_mad(&late)->method |= METHOD_RESP;
-	ASSERT_EQ(0, raw_write(self->raw, &late));
+	ASSERT_EQ(0, respond(self, &late));
 	ASSERT_TRUE(stop_wait(0, "parked", PATIENCE));
 	self->msg.hdr.id = 0;
 	side_start(&self->call, do_unreg, self);

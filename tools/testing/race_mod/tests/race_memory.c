@@ -54,6 +54,13 @@ void memory_enter(void)
 		cgroup_enter(CGROUP);
 }
 
+/* Else the caller itself might reclaim, and be stopped, whatever it does next. */
+void memory_leave(void)
+{
+	if (is_there)
+		cgroup_enter("");
+}
+
 bool memory_is_limited(void)
 {
 	return is_there;

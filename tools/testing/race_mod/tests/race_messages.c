@@ -66,6 +66,21 @@ TEST_F_TIMEOUT(peers, request_ends_while_its_wait_entry_is_used_up, 100)
 	sleep_ms(1000);
 }
 
+/* From now on agent 0 is of a file in the cgroup of race_memory.c. False: there is none. */
+static bool use_limited_file(FIXTURE_DATA(peers) *self)
+{
+	/* Not for the process that memory_init() starts. */
+	close(self->fd);
+	self->fd = -1;
+	memory_init();
+	if (!memory_is_limited())
+		return false;
+	memory_enter();
+	self->fd = open_server(METHOD_TABLE);
+	memory_leave();
+	return true;
+}
+
 /* All but the last segment of a response come. */
 static int response_comes(FIXTURE_DATA(peers) *self, uint64_t tid, uint32_t segs)
 {
@@ -84,13 +99,8 @@ TEST_F_TIMEOUT(peers, response_that_gave_way_begins_again_before_its_STOP, 100)
 	struct side_call call = {};
 	uint64_t tid;
 
-	/* Not for the process that memory_init() starts. */
-	close(self->fd);
-	memory_init();
-	if (!memory_is_limited())
+	if (!use_limited_file(self))
 		SKIP(return, "no memory cgroups");
-	memory_enter();
-	self->fd = open_server(METHOD_TABLE);
 	ASSERT_LE(0, self->fd);
 	self->asked++;
 	ASSERT_EQ(0, request(self, SEG / 2, -1, &tid));
@@ -111,18 +121,6 @@ TEST_F_TIMEOUT(peers, response_that_gave_way_begins_again_before_its_STOP, 100)
 	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
 }
 
-/* Until something gives way: what an earlier test has used may still be given back. */
-static void *reclaim_often(void *arg)
-{
-	int i;
-
-	for (i = 0; i < 100 && !stop_is(STOP_MAIN, "over"); i++) {
-		memory_reclaim(arg);
-		sleep_ms(50);
-	}
-	return NULL;
-}
-
 static void *unload(void *arg)
 {
 	*(long *)arg = syscall(__NR_delete_module, "ib_umad", O_NONBLOCK) ? -errno : 0;
@@ -137,18 +135,14 @@ TEST_F_TIMEOUT(peers, module_is_unloaded_while_MADs_that_gave_way_are_freed, 100
 	long unloaded = -1;
 	uint64_t tid;
 
-	close(self->fd);
-	memory_init();
-	if (!memory_is_limited())
+	if (!use_limited_file(self))
 		SKIP(return, "no memory cgroups");
-	memory_enter();
-	self->fd = open_server(METHOD_TABLE);
 	ASSERT_LE(0, self->fd);
 	for (tid = 1; tid <= MADS; tid++)
 		ASSERT_EQ(0, inject(self, 0, METHOD_TABLE, tid, &plain));
 	sleep_ms(WHILE);
 	ASSERT_EQ(0, stop_arm(STOP_MAIN, "ib_umad:release_recv entry", "ms=5000"));
-	side_start(&calls[0], reclaim_often, NULL);
+	side_start(&calls[0], memory_reclaim, NULL);
 	ASSERT_TRUE(stop_wait(STOP_MAIN, "parked", SOON));
 	EXPECT_LT(1, module_counter(self, "recv_shed"));
 	close(self->fd);
