@@ -2,7 +2,6 @@
 #include <linux/types.h>
 #include "rmpp/xfer_rx.h"
 
-#include <linux/err.h>
 #include <linux/limits.h>
 #include "agent.h"
 #include "charge.h"
@@ -519,7 +518,7 @@ void umad_xfer_rx_data(struct umad_agent *agent,
 	/* Its sender would take an ACK of the first for one of its own. */
 	if (again == FIRST_IS_STRAY && !rx->req)
 		rmpp_rx_hush(&rx->engine);
-	/* Or no memory to recall it: as good as lost, its sender repeats it. */
+	/* It is of the other; or what is remembered found no memory: as good as lost. */
 	if (again == FIRST_IS_STRAY ||
 	    (!rx && umad_rmpp_memo_find(file, key, ktime_get_ns()))) {
 		spin_unlock(&file->lock);

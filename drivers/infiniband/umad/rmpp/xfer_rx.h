@@ -12,7 +12,6 @@ struct umad_xfer_rx *umad_xfer_rx_begin(struct umad_agent *agent,
 					const struct umad_timer_ops *ops);
 void umad_xfer_rx_recall(struct umad_agent *agent, const struct ib_mad_recv_wc *rwc,
 			 const struct umad_rmpp_key *key, const struct umad_timer_ops *ops);
-void umad_xfer_rx_response_failed(struct umad_request *req, u8 status);
 void umad_xfer_rx_answer_work(struct work_struct *work);
 void umad_xfer_rx_uncharge_all(struct umad_xfer_rx *rx);
 bool umad_xfer_rx_remove(struct umad_xfer_rx *rx);

@@ -327,15 +327,11 @@ void umad_xfer_rx_answer_work(struct work_struct *work)
 	umad_active_ref_put(&agent->active_ref);
 }
 
-/**
- * umad_xfer_rx_response_failed() - a response will not be completed
- * @req: the request that waits for it
- * @status: RMPPStatus, for the trace
- *
- * Its sender may begin again, until the deadline of the request; without one it ends.
- * Context: process, &umad_file.lock held, until umad_request_unlock(); does not sleep.
+/*
+ * A response will not be completed. Its sender may begin again, until the deadline of the
+ * request; without one it ends.
  */
-void umad_xfer_rx_response_failed(struct umad_request *req, u8 status)
+static void response_failed(struct umad_request *req, u8 status)
 {
 	umad_request_fail_infinite(req, status);
 	umad_answer_failed(req);
@@ -355,7 +351,7 @@ void umad_xfer_rx_failed(struct umad_xfer_rx *rx, bool refused)
 	umad_stat_inc(&file->port->stats, refused ? UMAD_STAT_RMPP_REFUSED :
 						    UMAD_STAT_RMPP_RX_FAILED);
 	if (rx->solicited)
-		umad_xfer_rx_response_failed(rx->req, rx->engine.status);
+		response_failed(rx->req, rx->engine.status);
 }
 
 /**
@@ -391,7 +387,7 @@ void umad_xfer_rx_tell_request(struct umad_request *req, u8 status)
 {
 	spin_lock(&req->file->lock);
 	if (!req->answer_comes && !req->agent->shutdown)
-		umad_xfer_rx_response_failed(req, status);
+		response_failed(req, status);
 	umad_request_unlock(req->file);
 }
 

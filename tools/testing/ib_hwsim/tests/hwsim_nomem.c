@@ -6,6 +6,10 @@
 #define RETRIES	3
 #define FAULTS	"/sys/kernel/debug/"
 
+static const struct rmpp_pkt first_of_three = {
+	1, RMPP_DATA, RMPP_ACTIVE | RMPP_FIRST, 0, 1, 3 * RMPP_PAYLOAD,
+};
+
 static bool has_fault(const char *fault)
 {
 	char path[64];
@@ -45,18 +49,6 @@ static int attempts(FIXTURE_DATA(peers) *self)
 	return n;
 }
 
-/* A response of three segments goes on with this one, and is read. */
-static void expect_rest(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
-			uint64_t tid, uint32_t seg)
-{
-	for (; seg <= 3; seg++) {
-		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, 3));
-		EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, seg));
-	}
-	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
-	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
-}
-
 TEST_F(peers, first_attempt_fails_and_there_is_no_memory)
 {
 	if (!has_fault("failslab"))
@@ -76,34 +68,31 @@ TEST_F(peers, first_attempt_fails_and_there_is_no_memory)
 	EXPECT_EQ(RETRIES - 1, attempts(self));
 }
 
-/* The first segment of a response of three, with other bytes. */
-static int begin_another(FIXTURE_DATA(peers) *self, uint64_t tid)
+/* In the place of a response of so many segments that has begun; there is no memory for it. */
+static void begin_another_in_vain(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+				  uint32_t segs, uint64_t *tid)
 {
-	const struct rmpp_pkt pkt = rmpp_data_pkt(1, 3, 3 * RMPP_PAYLOAD);
-
-	make_packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, &pkt);
-	self->frame.mad[60] ^= 0x55;
-	return raw_write(self->wire, &self->frame);
+	ASSERT_EQ(0, request(self, 100, -1, tid));
+	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, *tid, 1, segs));
+	ASSERT_EQ(RMPP_ACK, see_packet(self, *tid, RMPP_ACK, 1));
+	sleep_ms(50);
+	ASSERT_EQ(0, set_fault("failslab", "100"));
+	inject_other(self, *tid, &first_of_three);
+	sleep_ms(TIMEOUT);
+	ASSERT_EQ(0, set_fault("failslab", "0"));
+	EXPECT_EQ(1, module_counter(self, "recv_dropped_nomem"));
 }
 
-/* In the place of a response that has begun: its sender repeats the first segment. */
+/* Its sender repeats the first segment. */
 TEST_F(peers, response_in_place_of_the_first_and_there_is_no_memory)
 {
 	uint64_t tid;
 
 	if (!has_fault("failslab"))
 		SKIP(return, "no failslab in this kernel");
-	ASSERT_EQ(0, request(self, 100, -1, &tid));
-	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 1000));
-	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
-	sleep_ms(50);
-	ASSERT_EQ(0, set_fault("failslab", "100"));
-	begin_another(self, tid);
-	sleep_ms(TIMEOUT);
-	ASSERT_EQ(0, set_fault("failslab", "0"));
-	EXPECT_EQ(1, module_counter(self, "recv_dropped_nomem"));
+	begin_another_in_vain(_metadata, self, 1000, &tid);
 	EXPECT_GT(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, WHILE));
-	ASSERT_EQ(0, begin_another(self, tid));
+	ASSERT_EQ(0, inject_other(self, tid, &first_of_three));
 	/* The first may repeat its ACK just now, and the window of this one opens by its own. */
 	sleep_ms(TIMEOUT);
 	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
@@ -117,22 +106,13 @@ TEST_F(peers, response_goes_on_if_there_is_no_memory_for_another)
 
 	if (!has_fault("failslab"))
 		SKIP(return, "no failslab in this kernel");
-	ASSERT_EQ(0, request(self, 100, -1, &tid));
-	ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, 1, 3));
-	ASSERT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, 1));
-	sleep_ms(50);
-	ASSERT_EQ(0, set_fault("failslab", "100"));
-	begin_another(self, tid);
-	sleep_ms(TIMEOUT);
-	ASSERT_EQ(0, set_fault("failslab", "0"));
-	EXPECT_EQ(1, module_counter(self, "recv_dropped_nomem"));
+	begin_another_in_vain(_metadata, self, 3, &tid);
 	expect_rest(_metadata, self, tid, 2);
 }
 
 /* No page for the first segment: the response has nothing of that, but of what comes then. */
 TEST_F(peers, response_has_the_header_of_the_segment_that_was_kept)
 {
-	const struct rmpp_pkt first = rmpp_data_pkt(1, 3, 3 * RMPP_PAYLOAD);
 	uint64_t tid;
 
 	if (!has_fault("fail_page_alloc"))
@@ -142,7 +122,7 @@ TEST_F(peers, response_has_the_header_of_the_segment_that_was_kept)
 	expect_rest(_metadata, self, tid, 1);
 	self->asked++;
 	ASSERT_EQ(0, request(self, 100, -1, &tid));
-	make_packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, &first);
+	make_packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, &first_of_three);
 	frame_mad(&self->frame)->attr_mod ^= htobe32(0x55);
 	ASSERT_EQ(0, set_fault("fail_page_alloc", "100"));
 	raw_write(self->wire, &self->frame);

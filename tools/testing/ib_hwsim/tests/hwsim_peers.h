@@ -152,6 +152,15 @@ static inline int inject_data(FIXTURE_DATA(peers) *self, uint16_t peer, uint8_t 
 	return inject(self, peer, method, tid, &pkt);
 }
 
+/* A segment of a response that has other bytes than those which inject_data() sends. */
+static inline int inject_other(FIXTURE_DATA(peers) *self, uint64_t tid,
+			       const struct rmpp_pkt *pkt)
+{
+	make_packet(self, 0, METHOD_TABLE | METHOD_RESP, tid, pkt);
+	self->frame.mad[60] ^= 0x55;
+	return raw_write(self->wire, &self->frame);
+}
+
 /* From now on the peers send with a GRH, from that GID. */
 static inline int use_gid(FIXTURE_DATA(peers) *self, uint8_t last)
 {
@@ -253,6 +262,18 @@ static inline int see_packet(FIXTURE_DATA(peers) *self, uint64_t tid, int type, 
 	} while (ret >= 0 && (ret != type || self->pkt.seg != seg ||
 			      be64toh(frame_mad(&self->seen)->tid) != tid));
 	return ret;
+}
+
+/* A response of three segments goes on with this one, and is read. */
+static inline void expect_rest(struct __test_metadata *_metadata, FIXTURE_DATA(peers) *self,
+			       uint64_t tid, uint32_t seg)
+{
+	for (; seg <= 3; seg++) {
+		ASSERT_EQ(0, inject_data(self, 0, METHOD_TABLE | METHOD_RESP, tid, seg, 3));
+		EXPECT_EQ(RMPP_ACK, see_packet(self, tid, RMPP_ACK, seg));
+	}
+	ASSERT_LE(0, rmpp_msg_read(self->fd, &self->got, HDR_NEW, SOON));
+	EXPECT_EQ(0, rmpp_user_hdr(&self->got)->status);
 }
 
 /* A request whose turn-around ACK is due when its last segment is acknowledged. */
